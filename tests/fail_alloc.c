@@ -3,6 +3,7 @@
  */
 #include "fail_alloc.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -16,8 +17,8 @@ char *__wrap_strdup(const char *text);
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
-static long made;
-static long failing;
+static atomic_long made; /* threads allocate, too */
+static atomic_long failing;
 
 void
 fail_alloc_at(long n)
@@ -35,8 +36,7 @@ fail_alloc_count(void)
 static int
 refused(void)
 {
-    made++;
-    return made == failing;
+    return ++made == failing;
 }
 
 void *

@@ -253,6 +253,9 @@ struct direct_options {
     size_t range_count;
     uint32_t l;
     const char *numbers, *categories, *label_channel, *delta;
+    const char *const *missing;
+    size_t missings;
+    bool no_missing;
 };
 
 static inline enum sotto_status
@@ -269,6 +272,10 @@ train_direct(const struct sotto_table *table,
                        given->ranges[i].high);
         train_text(&sets, "range", text);
     }
+    for (size_t i = 0; i < given->missings; i++) {
+        train_text(&sets, "missing", given->missing[i]);
+    }
+    train_flag(&sets, "no-missing", given->no_missing);
     train_whole(&sets, "l", given->l);
     train_text(&sets, "numbers", given->numbers);
     train_text(&sets, "categories", given->categories);

@@ -139,11 +139,11 @@ const char *sotto_bench_at(size_t i, const char **ret_about);
 
 /*
  * Runs the benchmark of that name (NULL: all but "timing" and "fit", which take
- * minutes, and the "train-" and "collector" ones) on one thread ("fit": on all
- * cores; the "train-" ones: on two; a collector has its own), handing each row
- * to `row`. Answers are checked before they are timed. Statuses: USAGE (no such
- * benchmark), CHECK (a wrong answer), REFUSED (the time of a report depends on
- * its record), MEMORY, IO, ENTROPY.
+ * minutes, and the "train-", "reading" and "collector" ones) on one thread
+ * ("fit": on all cores; the "train-" and "reading" ones: on two; a collector
+ * has its own), handing each row to `row`. Answers are checked before they are
+ * timed. Statuses: USAGE (no such benchmark), CHECK (a wrong answer), REFUSED
+ * (the time of a report depends on its record), MEMORY, IO, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_bench_run(const char *name,

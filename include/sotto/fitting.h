@@ -14,6 +14,7 @@
 
 #include "sotto/client.h"
 #include "sotto/reports.h"
+#include "sotto/scores.h"
 #include "sotto/training.h"
 
 #ifdef __cplusplus
@@ -80,7 +81,21 @@ struct sotto_fit_info {
     double right_low, right_high; /* between them five times in six, on
                                      tables that were not used before */
     uint64_t last; /* epochs of a last fit, on the auxiliary records; 0: none */
+    double explained; /* of a label that is a number: the share of its variance
+                         that the record explains, as the reports have it; 0
+                         otherwise */
+    double known;  /* likewise, by a regression: how many of the model's terms
+                      the reports determine; below 0.5 next to nothing; 0
+                      where none was computed */
+    double labels; /* as many labels in the clear would tell as much of how
+                      frequent classes are: the most that the reports can teach
+                      of them. 0: not known (clean records; no classes) */
+    double within; /* likewise: a class's frequency is known to within so much,
+                      in 19 of 20 cases; from 0.5 on nothing can be learnt */
+    double reports_needed; /* likewise: for SOTTO_FIT_WITHIN */
 };
+/* A frequency that is known no better than that is little to learn from. */
+#define SOTTO_FIT_WITHIN 0.1
 
 /* A classifier, with the mechanism whose records it takes. */
 struct sotto_model;
@@ -328,9 +343,13 @@ struct sotto_evaluation {
     double log_p;              /* mean log-probability of the true class */
     const uint64_t *confusion; /* classes x classes, true by predicted; in the
                                   model until the next evaluation */
+    const struct sotto_scores *scores; /* all the others, with 95% intervals;
+                                          likewise in the model */
 };
 /* Against true labels (the mechanism's label column). With `private`, every
-   record is first privatised by a simulation of (seed, row). */
+   record is first privatised by a simulation of (seed, row). Statuses: INPUT
+   (no column of labels; no row has a class of the model), MEMORY and those of
+   sotto_model_predict. */
 SOTTO_CHECKED enum sotto_status
 sotto_model_evaluate(struct sotto_model *model, const struct sotto_table *table,
                      bool private_records, uint64_t seed,
@@ -342,6 +361,48 @@ SOTTO_CHECKED enum sotto_status sotto_model_evaluate_private_with(
     struct sotto_model *model, struct sotto_mechanism *mechanism,
     const struct sotto_table *table, uint64_t seed,
     struct sotto_evaluation *ret_evaluation, struct sotto_error *err);
+
+/* ---- A label that is a number (docs/regression.md) ------------------------
+ */
+
+/* Of a model whose classes are ranges of a number: bins, or the cells of a
+   regression. The pointers are the model's. */
+struct sotto_number {
+    const char *name; /* of the label's column */
+    size_t classes;
+    const double *value; /* what each class stands for */
+    const double *edge;  /* class y is from edge[y] to edge[y + 1] */
+    bool lines;      /* a regression learnt it; else devices tell the range */
+    size_t features; /* the regression's setting of that name */
+};
+/* Returns whether the model tells a number, and sets which. */
+bool sotto_model_number(const struct sotto_model *model,
+                        struct sotto_number *ret_number);
+/* Returns the mean of the number under the probabilities of the classes; or
+   the number below which a share of them lies, 0 < share < 1. */
+double sotto_number_mean(const struct sotto_number *number, const double *p);
+double sotto_number_quantile(const struct sotto_number *number, const double *p,
+                             double share);
+
+struct sotto_number_evaluation {
+    size_t rows;   /* with a number for the label */
+    size_t beyond; /* of these, the number is beyond the label's range */
+    struct sotto_score rmse, mae, r2; /* R2: 1 less the squared errors' sum over
+                                         that of the mean of these rows */
+    double mean, median;              /* of the rows: the best constants */
+    double rmse_constant, mae_constant; /* of these */
+    double inside; /* share of rows between the 5% and the 95% quantile of what
+                      the model says */
+};
+/* Scores a model that tells a number against true ones; `private_records`,
+   `mechanism` and `seed` as sotto_model_evaluate_private_with has them, z as
+   sotto_estimate_row. Intervals are by the delta method. Statuses: USAGE (a
+   model of classes), INPUT, MEMORY. */
+SOTTO_CHECKED enum sotto_status sotto_model_evaluate_number(
+    struct sotto_model *model, bool private_records,
+    struct sotto_mechanism *mechanism, const struct sotto_table *table,
+    uint64_t seed, double z, struct sotto_number_evaluation *ret_evaluation,
+    struct sotto_error *err);
 
 #ifdef __cplusplus
 }

@@ -197,9 +197,9 @@ void sotto_mechanism_part(const struct sotto_mechanism *mechanism, size_t part,
                           struct sotto_part_info *ret_info);
 /*
  * The column that a block of a part is about, where it is about one alone: a
- * number straight from its column, or a category column. SIZE_MAX otherwise:
- * behind an encoder, where d > 1, for a combination of columns, and for what
- * is not there.
+ * number straight from its column, or with what says that it is missing, or a
+ * category column. SIZE_MAX otherwise: behind an encoder, for other blocks of
+ * d > 1, for a combination of columns, and for what is not there.
  */
 size_t sotto_mechanism_part_column(const struct sotto_mechanism *mechanism,
                                    size_t part, size_t block);

@@ -12,6 +12,7 @@
 #ifndef SOTTO_RECORDS_H
 #define SOTTO_RECORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "sotto/client.h"
@@ -44,6 +45,23 @@ const struct sotto_value *sotto_records_at(struct sotto_records *records,
                                            size_t row);
 /* Values of a record: the mechanism's columns. */
 size_t sotto_records_columns(const struct sotto_records *records);
+
+/* How many values of a column do not fit it: for whoever holds the records, and
+   nobody else. */
+struct sotto_misfit {
+    size_t records;
+    size_t missing;
+    size_t unread;  /* text for a number, an image of another size */
+    size_t unknown; /* categories that the mechanism does not have */
+    size_t beyond;  /* numbers outside the range; if none is cut off there, ten
+                       times as far from its middle as its ends are */
+    bool cut;       /* the device takes those as the nearer end */
+};
+/* Counts a record, as sotto_records_at gives it, into one entry a column. The
+   caller begins with zeros. */
+void sotto_mechanism_misfit(const struct sotto_mechanism *mechanism,
+                            const struct sotto_value *values,
+                            struct sotto_misfit *misfit);
 
 #ifdef __cplusplus
 }

@@ -51,6 +51,17 @@ sotto_report_reader_parse(const struct sotto_mechanism *mechanism,
                           const void *data, size_t size, const char *name,
                           struct sotto_report_reader **ret_reader,
                           struct sotto_error *err);
+/*
+ * Adds the reports of another reader, of the same mechanism, behind its own. A
+ * report that both have is kept once and counts as repeated; two readers of one
+ * campaign can be joined so, whatever their files share. `name` stands in
+ * messages for the other's file. On failure the reader is as it was. Statuses:
+ * INPUT (another mechanism; two different reports with one id), MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_report_reader_join(struct sotto_report_reader *reader,
+                         const struct sotto_report_reader *other,
+                         const char *name, struct sotto_error *err);
 size_t sotto_report_reader_count(const struct sotto_report_reader *reader);
 /* How many copies of reports were dropped: they are not in the count. */
 size_t sotto_report_reader_repeated(const struct sotto_report_reader *reader);
@@ -88,7 +99,9 @@ sotto_simulate(struct sotto_mechanism *mechanism, uint64_t seed,
 
 /* ---- Estimates ----------------------------------------------------------- */
 
-/* Means and frequencies, unbiased, from reports. */
+/* Means and frequencies from reports: of all people unbiased, but for what
+   counts as another value (struct sotto_estimate_row); of those who have a
+   value the ratio of two unbiased means. */
 struct sotto_estimate;
 SOTTO_CHECKED enum sotto_status
 sotto_estimate_new(const struct sotto_mechanism *mechanism,
@@ -97,11 +110,26 @@ sotto_estimate_new(const struct sotto_mechanism *mechanism,
 void sotto_estimate_free(struct sotto_estimate *estimate);
 void sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report);
 
+/* What becomes of a missing value in an estimate. */
+enum sotto_estimate_missing {
+    SOTTO_MISSING_NONE = 0,   /* the estimate says nothing of that: a category,
+                                 which has symbols for it, or an encoder's */
+    SOTTO_MISSING_MIDDLE = 1, /* it counts as the middle of the range: the mean
+                                 of all people, and of no others */
+    SOTTO_MISSING_TOLD = 2    /* it is told apart: the mean of those who have a
+                                 value, or, with a category, the share of those
+                                 who have none */
+};
+
 /*
  * One line of the result: the mean of a number, of values clipped to the range
  * and rounded to its steps, or the frequency of a category (or of a
- * combination of categories). The interval is about `value` and never narrower
- * than z noise_deviation on either side:
+ * combination of categories), or of no value, as category "(missing)". Where
+ * the mechanism tells what is missing, a mean is of those who have a value, and
+ * its interval Fieller's (docs/missing.md), which is not symmetric, and
+ * `unbounded` where the share of those who have one cannot be told from 0. Any
+ * other interval is about `value` and never narrower than z noise_deviation on
+ * either side:
  *
  *     a frequency   Wilson's score interval, the farther end on both sides: it
  *                   holds for a category that no report names, too
@@ -118,6 +146,9 @@ struct sotto_estimate_row {
     double value;
     double low, high;       /* the interval at the asked confidence */
     double noise_deviation; /* of `value`, from the channel's noise alone */
+    enum sotto_estimate_missing missing;
+    bool unbounded; /* nothing is ruled out: `low` and `high` are infinite, and
+                       `value` is a NaN if nobody seems to have one */
 };
 size_t sotto_estimate_rows(const struct sotto_estimate *estimate);
 /* Row i at the confidence where a normal interval is z standard errors to
@@ -125,6 +156,72 @@ size_t sotto_estimate_rows(const struct sotto_estimate *estimate);
    infinite. */
 void sotto_estimate_row(const struct sotto_estimate *estimate, size_t i,
                         double z, struct sotto_estimate_row *ret_row);
+
+/*
+ * Margins: where a report is about a combination (a code and a label, two
+ * columns), the frequencies of each alone. Of a column they are from all
+ * reports, whichever codebook they were asked by; of a code from those of its
+ * codebook. Their intervals are Wilson's, narrower than those of the summed
+ * combinations' would be. Mechanisms without combinations have no rows, nor
+ * have reports of signs, which tell only how the two go together. Statuses:
+ * MEMORY.
+ */
+struct sotto_margins;
+SOTTO_CHECKED enum sotto_status
+sotto_margins_new(const struct sotto_mechanism *mechanism,
+                  struct sotto_margins **ret_margins, struct sotto_error *err);
+void sotto_margins_free(struct sotto_margins *margins);
+void sotto_margins_add(struct sotto_margins *margins, const uint8_t *report);
+size_t sotto_margins_rows(const struct sotto_margins *margins);
+/* As sotto_estimate_row. Rows of one column or codebook have one name and
+   stand together. */
+void sotto_margins_row(const struct sotto_margins *margins, size_t i, double z,
+                       struct sotto_estimate_row *ret_row);
+
+/*
+ * Makes frequencies of all categories shares: the nearest numbers, in squared
+ * distance, of which none is below 0 and whose sum is 1. That is biased: small
+ * shares come out too large on average, if less far off. n > 0.
+ */
+void sotto_shares_project(double *share, size_t n);
+
+/* ---- Distributions --------------------------------------------------------
+ */
+
+/*
+ * The distribution of a number among those who have a value: quantiles, and the
+ * shares of bins, from reports through laplace. Not unbiased: found
+ * by maximum likelihood among all distributions on a grid of the range, with
+ * intervals by the likelihood ratio, which hold no less often than they say
+ * (docs/missing.md).
+ */
+struct sotto_distribution;
+/*
+ * Of one column; `bins` of equal width cut its range, at least 1. Statuses:
+ * INPUT (the column is no number that goes by itself, or with what says that it
+ * is missing, through laplace, or has too few steps), MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_distribution_new(const struct sotto_mechanism *mechanism, size_t column,
+                       size_t bins, struct sotto_distribution **ret,
+                       struct sotto_error *err);
+void sotto_distribution_free(struct sotto_distribution *distribution);
+void sotto_distribution_add(struct sotto_distribution *distribution,
+                            const uint8_t *report);
+
+struct sotto_distribution_row {
+    double from, to; /* of a bin */
+    double value;
+    double low, high; /* the interval at the asked confidence */
+};
+/* The quantile of that level, above 0 and below 1, in the column's units; its
+   interval is at most the range. z as sotto_estimate_row has it. */
+void sotto_distribution_quantile(struct sotto_distribution *distribution,
+                                 double level, double z,
+                                 struct sotto_distribution_row *ret_row);
+/* The share of those who have a value whose value lies in a bin. */
+void sotto_distribution_bin(struct sotto_distribution *distribution, size_t bin,
+                            double z, struct sotto_distribution_row *ret_row);
 
 #ifdef __cplusplus
 }

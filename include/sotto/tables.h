@@ -24,25 +24,46 @@ extern "C" {
 enum sotto_column_kind {
     SOTTO_COLUMN_NUMBER = 0,
     SOTTO_COLUMN_CATEGORY = 1,
-    SOTTO_COLUMN_BYTES = 2 /* a fixed number of samples, as an image's pixels */
+    SOTTO_COLUMN_BYTES = 2, /* a fixed number of samples, as an image's pixels
+                             */
+    SOTTO_COLUMN_BINS = 3 /* only in mechanisms: a number whose range is told */
 };
 
 struct sotto_table;
 
+/* How the text of a file is written. */
+struct sotto_table_reading {
+    char separator; /* between fields: ',', ';', '\t' or '|' */
+    char decimal;   /* before a number's fraction: '.' or ',' */
+    bool latin1;    /* Latin-1, or Windows-1252, in place of UTF-8 */
+    bool indexed;   /* the first column had no name, as pandas and R write an
+                       index, and was left out */
+};
+
 struct sotto_table_options {
     int header; /* 1: the first row names the columns; 0: it does not;
                    -1: it does if none of its fields is a number */
+    struct sotto_table_reading reading; /* what is 0 in it is told from the
+                                           first records; `indexed` is not
+                                           looked at */
+    unsigned threads; /* that read text, at most 64; 0: one for each core. What
+                         is read does not depend on it */
 };
 
 /*
  * Reads a whole CSV, IDX or .npy file, possibly gzipped; which one is told
  * from the content. CSV (RFC 4180): quoted fields, doubled quotes, line breaks
  * in quotes, LF or CRLF, a byte-order mark; blanks around a field are not part
- * of it; every row must have as many fields as the first. The text must be
- * UTF-8 without NUL. Missing: an empty unquoted field, NA, N/A, NaN, null, ? in
- * any case, quoted or not. A column is NUMBER if every present field is a
- * finite decimal number, also if none is present, else CATEGORY. A header must
- * name every column, each differently; without one the columns are c1, c2, ...
+ * of it; every row must have as many fields as the first. The separator may be
+ * a semicolon, a tab or a pipe, and numbers may then have decimal commas. The
+ * text must be UTF-8 without NUL. Missing: an empty field, NA, N/A,
+ * n.a., NaN, null, #N/A, <NA>, ?, - and . in any case, quoted or not. A column
+ * is NUMBER if every present field is a decimal number, also if none is
+ * present, else CATEGORY. A number may have a percent or currency sign and
+ * groups of three digits (1,234.5 in quotes, 1 234, 1'234); one too large for a
+ * double is the largest. A header must name every column, each differently, but
+ * for an index in the first place, which is left out; without a header the
+ * columns are c1, c2, ...
  * IDX: unsigned bytes, 1 dimension (one NUMBER column "label") or 2 to 4 (one
  * BYTES column "image"). .npy (numpy, versions 1.0 and 2.0, little-endian, C
  * order): unsigned bytes in 2 or more dimensions (one BYTES column "image"),
@@ -69,6 +90,9 @@ sotto_table_parse(const void *data, size_t size, const char *name,
                   const struct sotto_table_options *options,
                   struct sotto_table **ret_table, struct sotto_error *err);
 void sotto_table_free(struct sotto_table *table);
+/* How a CSV file was written; zeros for other files and for tables that were
+   made. */
+struct sotto_table_reading sotto_table_reading(const struct sotto_table *table);
 size_t sotto_table_rows(const struct sotto_table *table);
 size_t sotto_table_columns(const struct sotto_table *table);
 /* A column's name: lives as long as the table. */
@@ -136,6 +160,45 @@ sotto_table_declare_label(struct sotto_table *table, const char *name,
 SOTTO_CHECKED enum sotto_status sotto_table_join(struct sotto_table *table,
                                                  struct sotto_table *other,
                                                  struct sotto_error *err);
+
+/* ---- Files of any size --------------------------------------------------- */
+
+/*
+ * Reads a file bit by bit, as tables of `rows` rows each, the last one perhaps
+ * of fewer, in memory that does not grow with the file. "-" is the standard
+ * input.
+ *
+ *     sotto_table_stream_open("people.csv.gz", NULL, 16384, &stream, &err);
+ *     while (sotto_table_stream_next(stream, &table, &err) ==
+ *                SOTTO_STATUS_OK && table != NULL) {
+ *         ...
+ *         sotto_table_free(table);
+ *     }
+ *     sotto_table_stream_close(stream);
+ *
+ * What sotto_table_read says of CSV holds here, but for three things. Every
+ * column is a CATEGORY, whose cells have their numbers: what kind a column is
+ * depends on all of its cells, and would differ from table to table. A file of
+ * more than 4 GiB is read, too. And what is wrong behind a row is found after
+ * the tables before it have been handed out.
+ *
+ * What is in Latin-1 or has decimal commas is read whole first, and so is any
+ * other file (IDX, .npy, a folder), with the kinds that sotto_table_read gives
+ * it. Statuses: those of sotto_table_read, USAGE (no rows are asked for);
+ * LIMIT here: `rows` rows, or a single one, have more than 4 GiB.
+ */
+struct sotto_table_stream;
+SOTTO_CHECKED enum sotto_status sotto_table_stream_open(
+    const char *path, const struct sotto_table_options *options, size_t rows,
+    struct sotto_table_stream **ret_stream, struct sotto_error *err);
+/* The next table, which the caller frees; NULL: the file has ended. After a
+   failure there is nothing more. */
+SOTTO_CHECKED enum sotto_status
+sotto_table_stream_next(struct sotto_table_stream *stream,
+                        struct sotto_table **ret_table,
+                        struct sotto_error *err);
+/* NULL is fine. Tables that were handed out live on. */
+void sotto_table_stream_close(struct sotto_table_stream *stream);
 
 /* ---- Tables made in memory ----------------------------------------------- */
 

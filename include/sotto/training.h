@@ -14,6 +14,7 @@
 
 #include "sotto/client.h"
 #include "sotto/mechanisms.h"
+#include "sotto/schemas.h"
 #include "sotto/work.h"
 
 #ifdef __cplusplus
@@ -29,9 +30,21 @@ struct sotto_train_options {
     const char *campaign;    /* NULL: the same as the name */
     const char *const *drop; /* columns to leave out */
     size_t drops;
-    const struct sotto_setting *set; /* what the kind has settings for; those
-                                        not here stand at their defaults */
+    const struct sotto_schema *schema; /* what the columns are; one that is not
+                                          in it is left out, and its label is
+                                          the label if none is named. NULL: each
+                                          is what the table says, with the
+                                          data's own range and categories, in
+                                          which single records may show */
+    const struct sotto_setting *set;   /* what the kind has settings for; those
+                                          not here stand at their defaults */
     size_t sets;
+    const struct sotto_mechanism *encoder; /* codebook alone: whose encoder it
+                                              takes, in place of training one
+                                              or reading the setting of that
+                                              name; settings and columns of
+                                              training do not count then. NULL:
+                                              none */
     unsigned threads;       /* 0: all cores; the result does not depend on it */
     const char *checkpoint; /* file to go on from and to write to, after every
                                epoch and when stopped; removed at the end; NULL:
@@ -145,7 +158,9 @@ bool sotto_train_setting_at(const char *kind, size_t i,
 struct sotto_codebook;
 
 struct sotto_codebook_options {
-    const char *label;    /* its column, which must hold categories; or NULL */
+    const char *label;    /* its column, or NULL */
+    size_t bins;          /* ranges that a label's numbers are cut into; 0: it
+                             must hold categories */
     const char *name;     /* for people; NULL: "codebook" */
     const char *campaign; /* NULL: the same as the name */
     uint64_t expires;     /* its end, in seconds of 1970; 0: never */
@@ -162,6 +177,8 @@ struct sotto_codebook_options {
     uint64_t seed;
     unsigned threads; /* 0: all cores; the result does not depend on it */
     struct sotto_watch watch;
+    const struct sotto_schema *schema; /* of a label that the encoder does not
+                                          know; NULL: as the table has it */
 };
 
 /*
@@ -225,7 +242,8 @@ struct sotto_codebook_wanted {
  * most one to 45 auxiliary records, one to a cell, and what the channel's pairs
  * allow, which holds where both cannot; the channel is subset, but for balanced
  * classes below an epsilon of 0.7 signs; books are 3 up to an epsilon of 1
- * with 2 to 50 classes, else 1. Statuses: USAGE (fewer
+ * with 2 to 50 classes, else 1, but up to 8 where records allow fewer codes
+ * than there are classes and reports tell more apart. Statuses: USAGE (fewer
  * than 2 classes; no such channel), BUDGET, FORMAT, LIMIT (so many classes that
  * no channel takes them), MEMORY.
  */

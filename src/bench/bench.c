@@ -1,10 +1,11 @@
 /*
  * bench.c: timings of the device's path, each beside its limit or a peer; and
- * timing.c, whether they depend on the record; of training; and of a collector.
+ * timing.c, whether they depend on the record; of training; of reading tables;
+ * and of a collector.
  *
- * One thread, but for training and for a collector. Every benchmark checks its
- * answer before it times it, and runs what it is compared with in the same run:
- * machines differ, ratios less so.
+ * One thread, but for training, reading and a collector. Every benchmark checks
+ * its answer before it times it, and runs what it is compared with in the same
+ * run: machines differ, ratios less so.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "base/decimal.h"
 #include "bench/bench_fit.h"
 #include "bench/bench_forward.h"
+#include "bench/bench_reading.h"
 #include "bench/bench_step.h"
 #include "bench/collector_bench.h"
 #include "bench/sample_encoder.h"
@@ -371,6 +373,22 @@ bench_fit(struct bench *bench, struct sotto_error *err)
     return bench_fit_run(&bench_fit_full, bench->row, bench->context, err);
 }
 
+/* ---- Reading tables ------------------------------------------------------ */
+
+static enum sotto_status
+bench_reading(struct bench *bench, struct sotto_error *err)
+{
+    return bench_reading_run(&bench_reading_full, bench->row, bench->context,
+                             err);
+}
+
+static enum sotto_status
+bench_reading_pipe(struct bench *bench, struct sotto_error *err)
+{
+    return bench_reading_memory(BENCH_READING_MEMORY, BENCH_READING_STEP,
+                                bench->row, bench->context, err);
+}
+
 /* ---- Collecting ---------------------------------------------------------- */
 
 static enum sotto_status
@@ -416,6 +434,15 @@ static const struct {
      "learns from 13,500 reports as sotto fit does, beside PyTorch:\n"
      "minutes, on all cores.",
      bench_fit, true, NULL},
+    {"reading",
+     "megabytes of CSV a second on one thread and on two, beside wc -l,\n"
+     "Python's csv module with float() on every number, and pandas: a\n"
+     "minute.",
+     bench_reading, true, NULL},
+    {"reading-memory",
+     "reads 10 GB of CSV from a pipe, and says after each how much memory\n"
+     "was in use at most.",
+     bench_reading_pipe, true, NULL},
     {"collector",
      "requests of 1, 10, 100 and 1,000 simulated reports over 64\n"
      "connections to a collector in this program, whose store is in a\n"

@@ -14,7 +14,8 @@
 #include "host/settings.h"
 
 #define NEAREST_MAX 32u /* letters of a word that is compared */
-#define OPTIONS_MAX 64u
+#define BEGUN_LEAST 3u  /* letters that two words begin with alike */
+#define OPTIONS_MAX 128u
 #define USAGE_SIZE ((size_t)512)
 #define EPS_DIGITS 12u /* behind the point */
 
@@ -73,6 +74,25 @@ cli_nearest(const char *word, const char *const *candidates, size_t count)
     return nearest;
 }
 
+/* Finds the longest candidate that begins the word, or that the word begins:
+   --epsilon for --eps, --out for --output. NULL: there is none. */
+static const char *
+find_begun(const char *word, const char *const *candidates, size_t count)
+{
+    const char *longest = NULL;
+    size_t size = strlen(word), best = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t other = candidates[i] != NULL ? strlen(candidates[i]) : 0;
+        size_t same = size < other ? size : other;
+        if (same >= BEGUN_LEAST && same > best &&
+            strncmp(word, candidates[i], same) == 0) {
+            best = same;
+            longest = candidates[i];
+        }
+    }
+    return longest;
+}
+
 static int
 bad_option(const struct cli_verb *verb, const char *word)
 {
@@ -87,6 +107,7 @@ bad_option(const struct cli_verb *verb, const char *word)
         count++;
     }
     const char *nearest = cli_nearest(name, names, count);
+    nearest = nearest != NULL ? nearest : find_begun(name, names, count);
     if (nearest != NULL) {
         return cli_bad("unknown option '%.80s': did you mean --%s?", word,
                        nearest);

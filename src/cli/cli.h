@@ -104,6 +104,10 @@ int cli_args_parse(const struct cli_verb *verb, int argc, char **argv,
                    struct cli_args *ret_args);
 void cli_args_clear(struct cli_args *args);
 
+/* Whether the first word is the kind of file that the verb asks for, as far as
+   the file's first bytes tell; the exit status, the message printed. */
+int cli_check_order(const struct cli_args *args);
+
 /* The n-th value given for an option, from 0; NULL if there is none. */
 const char *cli_nth(const struct cli_args *args, const char *name, size_t n);
 /* The value of an option given once or not at all (NULL). */
@@ -174,6 +178,11 @@ int cli_no_memory(void);
    goes with it. */
 int cli_fail(const struct sotto_error *err);
 
+/* Whether nobody reads standard output any more: a pipe whose reader ended.
+   Writing to it failed if `lost`, or if cli_fail was told so, which then said
+   nothing. */
+bool cli_output_gone(bool lost);
+
 /* Where a verb tells what it did: standard error if `path`, the file it
    wrote, is standard output itself. */
 FILE *cli_summary(const char *path);
@@ -201,6 +210,9 @@ int cmd_inspect_model(const char *path, bool json);
 
 extern const struct cli_verb cmd_demo;
 extern const struct cli_verb cmd_data;
+extern const struct cli_verb cmd_try;
+extern const struct cli_verb cmd_plan;
+extern const struct cli_verb cmd_schema;
 extern const struct cli_verb cmd_train;
 extern const struct cli_verb cmd_keygen;
 extern const struct cli_verb cmd_sign;

@@ -111,6 +111,27 @@ json_numbers(FILE *to, const char *key, const double *number, size_t count)
 }
 
 void
+json_texts(FILE *to, const char *key, const char *const *text, size_t count)
+{
+    put_key(to, key);
+    for (size_t i = 0; i < count; i++) {
+        (void)fputc(i > 0 ? ',' : '[', to);
+        put_string(to, text[i]);
+    }
+    (void)fputs(count > 0 ? "]" : "[]", to);
+}
+
+void
+json_sizes(FILE *to, const char *key, const size_t *number, size_t count)
+{
+    put_key(to, key);
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(to, "%c%zu", i > 0 ? ',' : '[', number[i]);
+    }
+    (void)fputs(count > 0 ? "]" : "[]", to);
+}
+
+void
 json_decimal(FILE *to, const char *key, const char *text)
 {
     put_key(to, key);

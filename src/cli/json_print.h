@@ -31,6 +31,10 @@ void json_size(FILE *to, const char *key, size_t number);
 /* A list of numbers, each as json_number's. */
 void json_numbers(FILE *to, const char *key, const double *number,
                   size_t count);
+/* A list of texts, none of them NULL, and one of counts. */
+void json_texts(FILE *to, const char *key, const char *const *text,
+                size_t count);
+void json_sizes(FILE *to, const char *key, const size_t *number, size_t count);
 void json_bool(FILE *to, const char *key, bool truth);
 
 #define JSON_NUMBER_SIZE 32u

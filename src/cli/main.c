@@ -49,20 +49,45 @@ run_verb(const struct cli_verb *verb, int argc, char **argv)
         cli_help(verb, argc, argv, stdout);
     } else {
         progress_silence(cli_given(&args, "json"));
-        status = verb->run(&args);
+        status = cli_check_order(&args);
+        status = CLI_THEN(status, verb->run(&args));
     }
     cli_args_clear(&args);
     return status;
 }
 
+/* Finds the verb that such a word belongs behind, as a kind does behind train;
+   NULL: none. */
+static const char *
+find_owner(const char *word)
+{
+    const char *at, *about;
+    for (size_t i = 0; i < cli_program.verbs; i++) {
+        const struct cli_verb *verb = cli_program.verb[i];
+        for (size_t j = 0;
+             verb->words != NULL && (at = verb->words->at(j, &about)) != NULL;
+             j++) {
+            if (strcmp(at, word) == 0) {
+                return verb->name;
+            }
+        }
+    }
+    return NULL;
+}
+
 static int
 bad_verb(const char *word)
 {
-    const char *names[CLI_VERBS_MAX];
+    const char *names[CLI_VERBS_MAX] = {NULL};
     for (size_t i = 0; i < cli_program.verbs; i++) {
         names[i] = cli_program.verb[i]->name;
     }
     const char *nearest = cli_nearest(word, names, cli_program.verbs);
+    const char *owner = find_owner(word);
+    if (owner != NULL) {
+        return cli_bad("unknown verb '%.80s': did you mean '%s %s %s'?", word,
+                       cli_program.name, owner, word);
+    }
     if (nearest != NULL) {
         return cli_bad("unknown verb '%.80s': did you mean '%s %s'?", word,
                        cli_program.name, nearest);
@@ -92,11 +117,21 @@ run_words(int argc, char **argv)
     return bad_verb(word);
 }
 
+/* Ends the program as a closed pipe ends others: silently, by the signal, so
+   that the shell sees 128 + SIGPIPE. */
+static int
+end_by_pipe(void)
+{
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)raise(SIGPIPE);
+    return CLI_EXIT_FAILED; /* the signal is blocked */
+}
+
 int
 main(int argc, char **argv)
 {
     /* A closed pipe or a file at its size limit is a write error like any
-       other: reported, and nothing half-written is left behind. */
+       other: nothing half-written is left behind. */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
     /* libcurl would write the keys of every connection there. Only here, where
@@ -104,8 +139,11 @@ main(int argc, char **argv)
     (void)unsetenv("SSLKEYLOGFILE");
     int status = run_words(argc, argv);
     errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout) != 0) &&
-        status == CLI_EXIT_DONE) {
+    bool lost = fflush(stdout) != 0 || ferror(stdout) != 0;
+    if (cli_output_gone(lost)) {
+        return end_by_pipe();
+    }
+    if (lost && status == CLI_EXIT_DONE) {
         cli_error("cannot write to standard output: %s",
                   errno != 0 ? strerror(errno) : "an earlier write failed");
         status = CLI_EXIT_FAILED;

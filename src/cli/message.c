@@ -4,7 +4,9 @@
  * Messages hold file names, column names and comments that others wrote: no
  * control character of theirs, nor what is not UTF-8, reaches the terminal.
  */
+#include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "host/printable.h"
@@ -187,11 +189,37 @@ cli_no_memory(void)
     return CLI_EXIT_FAILED;
 }
 
+static bool pipe_failed; /* a file that is standard output could not be
+                             written */
+
+/* Of a pipe, POLLERR says that its reading end is closed. */
+bool
+cli_output_gone(bool lost)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return (lost || pipe_failed) && poll(&out, 1, 0) == 1 &&
+           (out.revents & POLLERR) != 0;
+}
+
+/* Whether it was standard output, and nobody reads that any more. */
+static bool
+fails_by_pipe(const struct sotto_error *err)
+{
+    bool written = err->status == SOTTO_STATUS_IO &&
+                   err->about == SOTTO_ABOUT_FILE &&
+                   cli_summary(err->subject) == stderr;
+    pipe_failed = pipe_failed || (written && cli_output_gone(true));
+    return written && pipe_failed;
+}
+
 int
 cli_fail(const struct sotto_error *err)
 {
     char hint[2 * sizeof err->remedy + 8] = "";
     size_t used = 0;
+    if (fails_by_pipe(err)) {
+        return CLI_EXIT_FAILED; /* main.c ends as other programs do */
+    }
     for (const char *at = err->remedy; *at != '\0'; at += strspn(at, " ")) {
         size_t size = strcspn(at, " ");
         if (has_option(at, size)) {

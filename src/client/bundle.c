@@ -6,6 +6,7 @@
  *
  *     schema.shift    F64 [columns]      x = (value - shift) scale
  *     schema.scale    F64 [columns]
+ *     schema.edges    F64 [edges]        of all columns of bins, if there are
  *     encoder.I.weight F32 [out, in]     for every layer I; a convolution's is
  *     encoder.I.bias   F32 [out]         [N, K, K, C]; a pool has none
  *     encoder.I.weight BF16 ...          of layers that keep halves of floats
@@ -194,8 +195,7 @@ share_text(struct reader *reader, struct sotto_client *client)
     bool whole = true;
     for (uint32_t i = 0; i < client->sizes.columns && whole; i++) {
         struct encode_column *column = &client->encoder.column[i];
-        uint32_t strings =
-            column->kind == ENCODE_COLUMN_CATEGORY ? column->count : 1;
+        uint32_t strings = encode_column_symbols(column) ? column->count : 1;
         column->text = at;
         for (uint32_t j = 0; j < strings && whole; j++) {
             whole = skip_string(&at, end);
@@ -204,6 +204,26 @@ share_text(struct reader *reader, struct sotto_client *client)
     if (!whole || at != end) {
         reader_fail(reader, SOTTO_STATUS_FORMAT,
                     "the names and categories do not fit the columns");
+    }
+}
+
+/* Gives every column of bins its edges: at most 2^28 in all. */
+static void
+take_edges(struct binding *binding, struct sotto_client *client)
+{
+    uint32_t edges = 0;
+    const double *at;
+    for (uint32_t i = 0; i < client->sizes.columns; i++) {
+        const struct encode_column *column = &client->encoder.column[i];
+        edges += column->kind == ENCODE_COLUMN_BINS ? column->count - 2 : 0;
+    }
+    at = edges > 0 ? take_doubles(binding, "schema.edges", edges) : NULL;
+    for (uint32_t i = 0; at != NULL && i < client->sizes.columns; i++) {
+        struct encode_column *column = &client->encoder.column[i];
+        if (column->kind == ENCODE_COLUMN_BINS) {
+            column->edge = at;
+            at += column->count - 2;
+        }
     }
 }
 
@@ -232,6 +252,7 @@ bundle_bind(struct reader *reader, struct sotto_client *client)
         take_doubles(&binding, "schema.shift", sizes->columns);
     client->encoder.scale =
         take_doubles(&binding, "schema.scale", sizes->columns);
+    take_edges(&binding, client);
     for (uint32_t i = 0; i < sizes->layers; i++) {
         take_layer(&binding, i, &client->encoder.layer[i]);
     }

@@ -168,6 +168,20 @@ read_category_column(struct reading *reading, struct encode_column *column)
     }
 }
 
+/* Ranges of a number, two at least, and the symbol of anything else. */
+static bool
+match_bins_column(struct reading *reading, struct encode_column *column)
+{
+    if (reading->terms.version == 1 ||
+        !reader_match(reading->reader, "bins\",\"count\":")) {
+        return false;
+    }
+    column->kind = ENCODE_COLUMN_BINS;
+    column->count = number(reading->reader, 3, CHANNEL_K_MAX);
+    column->inputs = 0;
+    return true;
+}
+
 static void
 read_column(struct reading *reading, uint32_t at)
 {
@@ -182,7 +196,8 @@ read_column(struct reading *reading, uint32_t at)
     } else if (reader_match(reader, "category\",\"count\":")) {
         read_category_column(reading, &column);
     } else if (reading->terms.version == 1 ||
-               (!match_newer(reader, "image\"",
+               (!match_bins_column(reading, &column) &&
+                !match_newer(reader, "image\"",
                              "the mechanism needs a newer sotto: columns of "
                              "images") &&
                 !match_newer(reader, "text\"",
@@ -280,7 +295,7 @@ read_column_number(struct reading *reading, uint32_t *ret_k)
         const struct encode_column *column =
             &reading->client->encoder.column[at];
         *ret_k = column->count;
-        if (column->kind != ENCODE_COLUMN_CATEGORY) {
+        if (!encode_column_symbols(column)) {
             reader_fail(reader, SOTTO_STATUS_FORMAT,
                         "a part takes a symbol from a column without");
         }

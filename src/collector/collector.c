@@ -421,6 +421,24 @@ start_connections(struct sotto_collector *collector, bool tls,
                            &collector->connections, err);
 }
 
+/* Says which campaigns have another name in their addresses than ledgers know
+   them by: whoever reads a ledger looks for them under that one. */
+static void
+tell_names(const struct sotto_collector *collector)
+{
+    struct sotto_mechanism_info info;
+    for (size_t i = 0; i < collector->campaigns->count; i++) {
+        const struct campaign *campaign = &collector->campaigns->campaign[i];
+        sotto_mechanism_info(campaign->mechanism, &info);
+        if (strcmp(campaign->name, info.campaign) != 0) {
+            collector_log(collector, SOTTO_LOG_INFO,
+                          "/v1/campaigns/%s is the campaign \"%s\" to ledgers: "
+                          "call the file %s.sotto to have one name",
+                          campaign->name, info.campaign, info.campaign);
+        }
+    }
+}
+
 static enum sotto_status
 start_collector(struct sotto_collector *collector,
                 struct sotto_collector_options *options,
@@ -440,6 +458,9 @@ start_collector(struct sotto_collector *collector,
     status = HOST_THEN(status, start_writer(collector, err));
     status = HOST_THEN(status, start_connections(collector, tls, err));
     status = HOST_THEN(status, start_server(collector, options, err));
+    if (status == SOTTO_STATUS_OK) {
+        tell_names(collector);
+    }
     return status;
 }
 

@@ -156,8 +156,9 @@ listening_open(const char *place, bool open, int *ret_fd, unsigned *ret_port,
         status = host_fail(err, SOTTO_STATUS_REFUSED, 0,
                            "'%s' is open to other machines, and without TLS "
                            "everybody in between would read who reports: give "
-                           "a certificate, or say that something in front of "
-                           "the collector does TLS",
+                           "a certificate (tls-cert and tls-key), or say that "
+                           "something in front of the collector does TLS "
+                           "(plain-behind-proxy), or listen on 127.0.0.1",
                            host_shown(place));
         goto done;
     }

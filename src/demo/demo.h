@@ -73,6 +73,8 @@ struct demo_effort {
     uint32_t numbers_epochs;       /* of the variational one */
     uint32_t fit_epochs, restarts; /* of what learns from its reports */
     size_t prior;                  /* points */
+    uint32_t particles;            /* of what learns from codes: a quarter of
+                                      fit's own are as right, sooner */
     size_t devices;                /* that people's reports are sent from */
 };
 
@@ -81,7 +83,6 @@ struct demo_effort {
 #define DEMO_TEMPERATURE "0.2"
 #define DEMO_CODE_BATCH "128"
 #define DEMO_CHANNEL "subset" /* signs would take as long again */
-#define DEMO_PARTICLES 64u    /* a quarter of fit's own: as right, sooner */
 #define DEMO_D "8"            /* numbers that are reported */
 #define DEMO_HIDDEN "128,64"
 #define DEMO_RADIUS "10"

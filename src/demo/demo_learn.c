@@ -58,7 +58,7 @@ put_settings(const struct demo *demo, const struct demo_budget *budget,
     const struct demo_effort *effort = demo->effort;
     if (learner == DEMO_LEARNER_CODES) {
         put_flag(settings, "balanced");
-        put_setting(settings, "particles", "%u", DEMO_PARTICLES);
+        put_setting(settings, "particles", "%" PRIu32, effort->particles);
         return;
     }
     if (learner == DEMO_LEARNER_PLAIN) {

@@ -10,12 +10,12 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "demo/demo.h"
 #include "host/template.h"
+#include "host/values.h"
 
 #define TEXT_MOST (16u << 20)
 #define LEVELS 15u /* of grey, above black */
@@ -25,54 +25,6 @@
 #define RIGHT 736.0
 #define TOP 16.0
 #define BOTTOM 300.0
-
-/* Sets a value to a text as printf makes it. One that memory did not suffice
-   for is missing, and the template says so. */
-__attribute__((format(printf, 3, 4))) static void
-set_text(json_t *values, const char *name, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    (void)json_object_set_new(values, name, json_vsprintf(format, list));
-    va_end(list);
-}
-
-static void
-set_size(json_t *values, const char *name, size_t size)
-{
-    (void)json_object_set_new(values, name, json_integer((json_int_t)size));
-}
-
-static void
-set_bool(json_t *values, const char *name, bool value)
-{
-    (void)json_object_set_new(values, name, json_boolean(value));
-}
-
-/* Sets a value to a text and empties that. */
-static void
-take_text(json_t *values, const char *name, struct host_text *text)
-{
-    (void)json_object_set_new(
-        values, name,
-        text->failed ? NULL : json_stringn(text->data, text->size));
-    host_text_clear(text);
-}
-
-/* Sets a value to an array of `count` empty objects, for the caller to fill;
-   NULL: no memory, and the value is missing. */
-static json_t *
-set_list(json_t *values, const char *name, size_t count)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(list, json_object()) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return json_object_set_new(values, name, list) == 0 ? list : NULL;
-}
 
 /* ---- Accuracy against epsilon -------------------------------------------- */
 
@@ -114,21 +66,22 @@ static void
 set_curve(json_t *curve, const struct demo *demo, size_t learner)
 {
     struct host_text points;
-    json_t *dots = set_list(curve, "dots", demo->budgets);
+    json_t *dots = host_values_list(curve, "dots", demo->budgets);
     const struct demo_budget *next = NULL;
     double last = 0;
-    set_size(curve, "learner", learner);
+    host_values_size(curve, "learner", learner);
     host_text_init(&points, TEXT_MOST);
     while ((next = find_next(demo, last)) != NULL) {
         host_text_print(&points, "%s%.1f,%.1f", last > 0 ? " " : "",
                         x_of(demo, next->eps), y_of(next->accuracy[learner]));
         last = next->eps;
     }
-    take_text(curve, "points", &points);
+    host_values_take(curve, "points", &points);
     for (size_t i = 0; i < demo->budgets; i++) {
         json_t *dot = json_array_get(dots, i);
-        set_text(dot, "x", "%.1f", x_of(demo, demo->budget[i].eps));
-        set_text(dot, "y", "%.1f", y_of(demo->budget[i].accuracy[learner]));
+        host_values_text(dot, "x", "%.1f", x_of(demo, demo->budget[i].eps));
+        host_values_text(dot, "y", "%.1f",
+                         y_of(demo->budget[i].accuracy[learner]));
     }
 }
 
@@ -171,8 +124,8 @@ set_digit(json_t *values, const float image[DEMO_PIXELS])
         add_level(&path, image, i);
         if (path.size > 0 || path.failed) {
             json_t *level = json_object();
-            set_size(level, "level", i);
-            take_text(level, "path", &path);
+            host_values_size(level, "level", i);
+            host_values_take(level, "path", &path);
             good = json_array_append_new(levels, level) == 0 && good;
         }
     }
@@ -194,17 +147,17 @@ set_report(json_t *values, const struct demo_report *report, size_t k)
             }
         }
     }
-    set_size(values, "k", k);
-    take_text(values, "path", &path);
+    host_values_size(values, "k", k);
+    host_values_take(values, "path", &path);
 }
 
 static void
 set_person(json_t *values, const struct demo *demo,
            const struct demo_person *person)
 {
-    json_t *reports = set_list(values, "reports", demo->budgets);
-    set_text(values, "label", "%s", person->label);
-    set_size(values, "symbol", person->symbol);
+    json_t *reports = host_values_list(values, "reports", demo->budgets);
+    host_values_text(values, "label", "%s", person->label);
+    host_values_size(values, "symbol", person->symbol);
     set_digit(values, person->image);
     for (size_t i = 0; i < demo->budgets; i++) {
         set_report(json_array_get(reports, i), &person->report[i],
@@ -220,11 +173,13 @@ set_accuracy(json_t *values, const struct demo *demo,
 {
     const double *accuracy = budget->accuracy;
     for (size_t i = 0; i < DEMO_LEARNERS; i++) {
-        set_text(values, demo_learner_name[i], "%.1f", 100 * accuracy[i]);
+        host_values_text(values, demo_learner_name[i], "%.1f",
+                         100 * accuracy[i]);
     }
-    set_text(values, "codes_round", "%.0f", 100 * accuracy[DEMO_LEARNER_CODES]);
-    set_text(values, "x", "%.1f", x_of(demo, budget->eps));
-    set_text(values, "y", "%.1f", y_of(accuracy[DEMO_LEARNER_CODES]));
+    host_values_text(values, "codes_round", "%.0f",
+                     100 * accuracy[DEMO_LEARNER_CODES]);
+    host_values_text(values, "x", "%.1f", x_of(demo, budget->eps));
+    host_values_text(values, "y", "%.1f", y_of(accuracy[DEMO_LEARNER_CODES]));
 }
 
 /*
@@ -239,25 +194,26 @@ set_meaning(json_t *values, const struct demo_budget *budget)
 {
     double eps = budget->eps, odds = exp(eps);
     double w = (double)budget->named, n = (double)budget->pairs;
-    set_text(values, "odds", "%.*f", odds < 100 ? 2 : 0, odds);
-    set_text(values, "belief", "%.5g",
-             fmin(ceil(1e5 / (1 + exp(-eps))) / 1e3, 99.999));
-    set_text(values, "advantage", "%.4g", tanh(eps / 2));
-    set_text(values, "keep", "%.1f", 100 * (w / (w + (n - w) * exp(-eps))));
+    host_values_text(values, "odds", "%.*f", odds < 100 ? 2 : 0, odds);
+    host_values_text(values, "belief", "%.5g",
+                     fmin(ceil(1e5 / (1 + exp(-eps))) / 1e3, 99.999));
+    host_values_text(values, "advantage", "%.4g", tanh(eps / 2));
+    host_values_text(values, "keep", "%.1f",
+                     100 * (w / (w + (n - w) * exp(-eps))));
 }
 
 static void
 set_cells(json_t *values, const struct demo_cell *cells, size_t k)
 {
     size_t shown = k < DEMO_CELLS ? k : DEMO_CELLS;
-    json_t *list = set_list(values, "codes_shown", shown);
-    set_bool(values, "some", shown < k);
-    set_size(values, "shown", shown);
+    json_t *list = host_values_list(values, "codes_shown", shown);
+    host_values_bool(values, "some", shown < k);
+    host_values_size(values, "shown", shown);
     for (size_t i = 0; i < shown; i++) {
         json_t *cell = json_array_get(list, i);
         set_digit(cell, cells[i].image);
-        set_text(cell, "label", "%s", cells[i].label);
-        set_text(cell, "sure", "%.0f", 100 * cells[i].sure);
+        host_values_text(cell, "label", "%s", cells[i].label);
+        host_values_text(cell, "sure", "%.0f", 100 * cells[i].sure);
     }
 }
 
@@ -266,17 +222,17 @@ set_budget(json_t *values, const struct demo *demo, size_t at)
 {
     const struct demo_budget *budget = &demo->budget[at];
     char campaign[DEMO_NAME_SIZE];
-    set_text(values, "eps", "%s", budget->text);
-    set_bool(values, "headline", budget == demo_headline(demo));
-    set_text(values, "campaign", "%s", demo_campaign(budget, campaign));
-    set_size(values, "k", budget->k);
-    set_size(values, "named", budget->named);
-    set_size(values, "pairs", budget->pairs);
-    set_size(values, "report_size", budget->report_size);
-    set_size(values, "numbers_size", budget->numbers_size);
-    set_text(values, "lambda", "%g", budget->setting->lambda);
-    set_text(values, "decay", "%g", budget->setting->decay);
-    set_text(values, "entropy", "%g", budget->setting->entropy);
+    host_values_text(values, "eps", "%s", budget->text);
+    host_values_bool(values, "headline", budget == demo_headline(demo));
+    host_values_text(values, "campaign", "%s", demo_campaign(budget, campaign));
+    host_values_size(values, "k", budget->k);
+    host_values_size(values, "named", budget->named);
+    host_values_size(values, "pairs", budget->pairs);
+    host_values_size(values, "report_size", budget->report_size);
+    host_values_size(values, "numbers_size", budget->numbers_size);
+    host_values_text(values, "lambda", "%g", budget->setting->lambda);
+    host_values_text(values, "decay", "%g", budget->setting->decay);
+    host_values_text(values, "entropy", "%g", budget->setting->entropy);
     set_accuracy(values, demo, budget);
     set_meaning(values, budget);
     set_cells(values, demo->cell[at], budget->k);
@@ -305,45 +261,45 @@ set_settings(json_t *values, const struct demo *demo)
         {"version", SOTTO_VERSION}};
     const struct demo_effort *effort = demo->effort;
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
-        set_text(values, constants[i][0], "%s", constants[i][1]);
+        host_values_text(values, constants[i][0], "%s", constants[i][1]);
     }
-    set_size(values, "epochs", effort->epochs);
-    set_size(values, "numbers_epochs", effort->numbers_epochs);
-    set_size(values, "fit_epochs", effort->fit_epochs);
-    set_size(values, "restarts", effort->restarts);
-    set_bool(values, "networks", effort->restarts != 1);
-    set_size(values, "prior", effort->prior);
-    set_size(values, "batches", DEMO_BATCHES);
-    set_size(values, "particles", DEMO_PARTICLES);
-    set_text(values, "rate", "%g", DEMO_RATE);
-    set_text(values, "share_weight", "%g", DEMO_SHARE_WEIGHT);
-    set_text(values, "seed", "%" PRIu64, demo->seed);
-    set_bool(values, "quick", demo->quick);
+    host_values_size(values, "epochs", effort->epochs);
+    host_values_size(values, "numbers_epochs", effort->numbers_epochs);
+    host_values_size(values, "fit_epochs", effort->fit_epochs);
+    host_values_size(values, "restarts", effort->restarts);
+    host_values_bool(values, "networks", effort->restarts != 1);
+    host_values_size(values, "prior", effort->prior);
+    host_values_size(values, "batches", DEMO_BATCHES);
+    host_values_size(values, "particles", effort->particles);
+    host_values_text(values, "rate", "%g", DEMO_RATE);
+    host_values_text(values, "share_weight", "%g", DEMO_SHARE_WEIGHT);
+    host_values_text(values, "seed", "%" PRIu64, demo->seed);
+    host_values_bool(values, "quick", demo->quick);
 }
 
 static void
 set_story(json_t *values, const struct demo *demo)
 {
-    set_size(values, "auxiliary", demo->auxiliary);
-    set_size(values, "people", demo->people);
-    set_size(values, "test", demo->test);
-    set_size(values, "devices", demo->devices);
-    set_size(values, "cells", demo->cells);
-    set_text(values, "first_eps", "%s", demo->budget[0].text);
-    set_text(values, "clean", "%.1f", 100 * demo->clean);
-    set_text(values, "clean_y", "%.1f", y_of(demo->clean));
-    set_text(values, "comment", "%s", demo->comment);
+    host_values_size(values, "auxiliary", demo->auxiliary);
+    host_values_size(values, "people", demo->people);
+    host_values_size(values, "test", demo->test);
+    host_values_size(values, "devices", demo->devices);
+    host_values_size(values, "cells", demo->cells);
+    host_values_text(values, "first_eps", "%s", demo->budget[0].text);
+    host_values_text(values, "clean", "%.1f", 100 * demo->clean);
+    host_values_text(values, "clean_y", "%.1f", y_of(demo->clean));
+    host_values_text(values, "comment", "%s", demo->comment);
 }
 
 static void
 set_lists(json_t *values, const struct demo *demo)
 {
     size_t headline = (size_t)(demo_headline(demo) - demo->budget);
-    json_t *budgets = set_list(values, "budgets", demo->budgets);
-    json_t *headlines = set_list(values, "headlines", 1);
-    json_t *curves = set_list(values, "curves", DEMO_LEARNERS);
-    json_t *persons = set_list(values, "persons", demo->persons);
-    json_t *files = set_list(values, "files", demo->files);
+    json_t *budgets = host_values_list(values, "budgets", demo->budgets);
+    json_t *headlines = host_values_list(values, "headlines", 1);
+    json_t *curves = host_values_list(values, "curves", DEMO_LEARNERS);
+    json_t *persons = host_values_list(values, "persons", demo->persons);
+    json_t *files = host_values_list(values, "files", demo->files);
     for (size_t i = 0; i < demo->budgets; i++) {
         set_budget(json_array_get(budgets, i), demo, i);
     }
@@ -356,10 +312,10 @@ set_lists(json_t *values, const struct demo *demo)
     }
     for (size_t i = 0; i < demo->files; i++) {
         json_t *file = json_array_get(files, i);
-        set_text(file, "file", "%s", demo->file[i].name);
-        set_text(file, "hash", "%s", demo->file[i].hash);
-        set_text(file, "what", "%s", demo->file[i].what);
-        set_size(file, "size", demo->file[i].size);
+        host_values_text(file, "file", "%s", demo->file[i].name);
+        host_values_text(file, "hash", "%s", demo->file[i].hash);
+        host_values_text(file, "what", "%s", demo->file[i].what);
+        host_values_size(file, "size", demo->file[i].size);
     }
 }
 
@@ -389,7 +345,8 @@ demo_page_write(const struct demo *demo)
     host_template_fill(&commands, (const char *)demo_template[0].bytes, values);
     int status = write_text(demo, "by-hand.sh", &commands);
     if (status == CLI_EXIT_DONE) {
-        set_text(values, "commands", "%s", commands.data + strlen(first));
+        host_values_text(values, "commands", "%s",
+                         commands.data + strlen(first));
         host_template_fill(&page, (const char *)demo_template[1].bytes, values);
         status = write_text(demo, "report.html", &page);
     }

@@ -16,6 +16,7 @@ static const struct demo_effort efforts[] = {
      .fit_epochs = 30,
      .restarts = 2,
      .prior = 1500,
+     .particles = 64,
      .devices = 900},
     {.eps = "4",
      .epochs = 1,
@@ -23,6 +24,7 @@ static const struct demo_effort efforts[] = {
      .fit_epochs = 5,
      .restarts = 1,
      .prior = 300,
+     .particles = 8,
      .devices = 90},
 };
 

@@ -18,7 +18,8 @@
 enum encode_column_kind {
     ENCODE_COLUMN_NUMBER = 0,
     ENCODE_COLUMN_CATEGORY = 1,
-    ENCODE_COLUMN_BYTES = 2
+    ENCODE_COLUMN_BYTES = 2,
+    ENCODE_COLUMN_BINS = 3 /* a number, of which the range is told */
 };
 
 /* Column i of a record. */
@@ -29,7 +30,16 @@ struct encode_column {
     bool missing;        /* a missing value is told from others */
     bool clip;           /* number: x is kept from -1 to 1 */
     const uint8_t *text; /* name, then count-1 values, each NUL-terminated */
+    const double *edge;  /* bins: count-2 of them */
 };
+
+/* Whether a value of the column is a symbol. */
+static inline bool
+encode_column_symbols(const struct encode_column *column)
+{
+    return column->kind == ENCODE_COLUMN_CATEGORY ||
+           column->kind == ENCODE_COLUMN_BINS;
+}
 
 /* What a record passes through, and what one leaves behind. */
 struct encode_plan {

@@ -49,23 +49,51 @@ clipped(float x)
     return u.value;
 }
 
+/* 1 if the value is a finite number, which is in *ret_number then; else 0. */
+static uint32_t
+find_number(const struct sotto_value *value, double *ret_number)
+{
+    uint64_t given = value->kind == SOTTO_VALUE_NUMBER;
+    union {
+        double value;
+        uint64_t bits;
+    } u = {value->number};
+    uint64_t finite = ((u.bits & (UINT64_MAX >> 1)) - INFINITE) >> 63;
+    u.bits &= 0 - given;
+    *ret_number = u.value;
+    return (uint32_t)(given & finite);
+}
+
 static void
 apply_number(const struct encode_plan *plan, uint32_t at,
              const struct sotto_value *value, float *x)
 {
-    bool given = value->kind == SOTTO_VALUE_NUMBER;
-    union {
-        double value;
-        uint64_t bits;
-    } u = {given ? value->number : 0};
-    uint64_t finite = ((u.bits & (UINT64_MAX >> 1)) - INFINITE) >> 63;
-    x[0] = scaled(plan, at, u.value, (uint32_t)(given & finite));
+    double number;
+    uint32_t usable = find_number(value, &number);
+    x[0] = scaled(plan, at, number, usable);
     if (plan->column[at].clip) {
         x[0] = clipped(x[0]);
     }
     if (plan->column[at].missing) {
-        x[1] = (float)(uint32_t)(1 ^ (given & finite));
+        x[1] = (float)(1 ^ usable);
     }
+}
+
+/* The symbol is how many edges do not lie above the number, in whatever order
+   a file has them; the last one for anything else. All edges are looked at. */
+static void
+apply_bins(struct encode_plan *plan, uint32_t at,
+           const struct sotto_value *value)
+{
+    const struct encode_column *column = &plan->column[at];
+    double number;
+    uint32_t usable = find_number(value, &number), symbol = 0;
+    number = flush_below(number, FLUSH_COLUMN_LEAST);
+    for (uint32_t i = 0; i + 2 < column->count; i++) {
+        symbol += (uint32_t)(column->edge[i] <= number);
+    }
+    symbol ^= (symbol ^ (column->count - 1)) & (usable - 1);
+    plan->symbol[at] = (int32_t)symbol;
 }
 
 static void
@@ -150,6 +178,9 @@ schema_apply(struct encode_plan *plan, const struct sotto_value *values)
             break;
         case ENCODE_COLUMN_CATEGORY:
             apply_category(plan, i, &values[i], x);
+            break;
+        case ENCODE_COLUMN_BINS:
+            apply_bins(plan, i, &values[i]);
             break;
         default:
             apply_number(plan, i, &values[i], x);

@@ -153,6 +153,11 @@ is_input(const struct sotto_train_options *options, const char *name)
     for (size_t i = 0; i < options->drops; i++) {
         out = out || strcmp(name, options->drop[i]) == 0;
     }
+    if (options->schema != NULL) {
+        const struct sotto_schema_column *as =
+            sotto_schema_find(options->schema, name);
+        out = out || as == NULL || as->use == SOTTO_SCHEMA_DROP;
+    }
     return !out;
 }
 

@@ -41,6 +41,7 @@ struct candidates {
     char *text; /* that the names and settings are in */
     struct candidate candidate[CANDIDATES_MAX];
     size_t count, kept;
+    bool unlabelled; /* they are trained without the label's column */
 };
 
 /* Reads a list, for a codebook with settings `theirs` and this seed. Statuses:

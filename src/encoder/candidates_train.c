@@ -19,6 +19,7 @@
 struct asked {
     struct sotto_train_options options;
     struct sotto_setting *set;
+    const char **drop;
     char seed[24];
     char *checkpoint;
 };
@@ -90,7 +91,26 @@ static void
 asked_clear(struct asked *asked)
 {
     free(asked->set);
+    free(asked->drop);
     free(asked->checkpoint);
+}
+
+/* Drops the label, which an encoder cannot be trained beside. */
+static enum sotto_status
+drop_label(struct asked *asked, struct sotto_error *err)
+{
+    struct sotto_train_options *options = &asked->options;
+    asked->drop = calloc(options->drops + 1, sizeof *asked->drop);
+    if (asked->drop == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < options->drops; i++) {
+        asked->drop[i] = options->drop[i];
+    }
+    asked->drop[options->drops++] = options->label;
+    options->drop = asked->drop;
+    options->label = NULL;
+    return SOTTO_STATUS_OK;
 }
 
 static enum sotto_status
@@ -109,6 +129,9 @@ asked_init(struct asked *asked, const struct candidates *candidates,
     asked->options.checkpoint = NULL;
     if (asked->set == NULL) {
         return host_fail_memory(err);
+    }
+    if (candidates->unlabelled && drop_label(asked, err) != SOTTO_STATUS_OK) {
+        return SOTTO_STATUS_MEMORY;
     }
     add_base(asked, candidates, candidate, options);
     for (size_t i = 0; i < candidate->sets; i++) {

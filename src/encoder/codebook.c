@@ -29,7 +29,8 @@
 
 /* ---- Columns ------------------------------------------------------------- */
 
-/* A label that the encoder does not know: its categories are the table's. */
+/* A label that the encoder does not know: its categories are the table's, or
+   ranges of its numbers. */
 static enum sotto_status
 fit_label(struct sotto_codebook *codebook, struct sotto_error *err)
 {
@@ -41,7 +42,10 @@ fit_label(struct sotto_codebook *codebook, struct sotto_error *err)
         return status;
     }
     codebook->label = codebook->schema.columns;
-    return schema_fit_label(&codebook->schema, table, column, err);
+    return schema_fit_label(
+        &codebook->schema, table, column,
+        schema_fit_as(codebook->options.schema, table, column),
+        codebook->options.bins, err);
 }
 
 /* The encoder's inputs, in its order, and the label. */
@@ -62,6 +66,9 @@ choose_columns(struct sotto_codebook *codebook, struct sotto_error *err)
                 " goes into the encoder: take one that was "
                 "trained without it",
                 err);
+        }
+        if (named && column->edges != NULL && codebook->options.bins > 0) {
+            continue; /* its ranges are cut anew */
         }
         if (named) {
             codebook->label = schema->columns;
@@ -230,6 +237,24 @@ codebook_tree(const struct sotto_codebook *codebook)
     return codebook->walks ? TREE_NEIGHBOURS : "distances";
 }
 
+/* Whether walks among n records tell k codes apart. */
+static bool
+can_walk(size_t n, size_t k)
+{
+    return n >= DIFFUSION_ROWS_LEAST && n <= DIFFUSION_ROWS_MOST &&
+           k <= diffusion_width(n);
+}
+
+static enum sotto_status
+fail_tree(size_t n, size_t k, struct sotto_error *err)
+{
+    return settings_fail(
+        err, "tree",
+        "cannot be neighbours: these serve %zu to %zu records and, of %zu, "
+        "at most %zu codes. Take distances, or fewer codes than %zu",
+        DIFFUSION_ROWS_LEAST, DIFFUSION_ROWS_MOST, n, diffusion_width(n), k);
+}
+
 /* Whether cells for k codes are to be of walks, which tell so many parts apart
    as they have coordinates. They were seen to gain on images that have more
    codes than classes, and nowhere else (docs/codebook.md). */
@@ -238,18 +263,12 @@ choose_tree(const struct sotto_codebook *codebook, size_t k, bool *ret_walks,
             struct sotto_error *err)
 {
     const char *asked = codebook->options.tree;
-    size_t width = diffusion_width(codebook->n);
-    bool able = codebook->n >= DIFFUSION_ROWS_LEAST &&
-                codebook->n <= DIFFUSION_ROWS_MOST && k <= width;
     bool wanted = asked != NULL ? strcmp(asked, TREE_NEIGHBOURS) == 0
                                 : k > sotto_codebook_classes(codebook) &&
                                       takes_image(codebook);
+    bool able = can_walk(codebook->n, k);
     if (asked != NULL && wanted && !able) {
-        return settings_fail(
-            err, "tree",
-            "cannot be neighbours: these serve %zu to %zu records and, of %zu, "
-            "at most %zu codes. Take distances, or fewer codes than %zu",
-            DIFFUSION_ROWS_LEAST, DIFFUSION_ROWS_MOST, codebook->n, width, k);
+        return fail_tree(codebook->n, k, err);
     }
     *ret_walks = wanted && able && !codebook->unwalkable;
     return SOTTO_STATUS_OK;
@@ -330,6 +349,20 @@ draw_records(struct sotto_codebook *codebook, size_t most,
             codebook->options.seed, STREAM_RECORDS);
     codebook->n = most;
     return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+codebook_check(size_t rows, size_t cells, const char *tree, size_t k,
+               struct sotto_error *err)
+{
+    size_t most = rows / CELL_ROWS > 2 ? rows / CELL_ROWS : 2;
+    most = cells > 0 ? cells : most;
+    k = k > 0 ? k : 2;
+    if (tree != NULL && strcmp(tree, TREE_NEIGHBOURS) == 0 &&
+        !can_walk(rows, k)) {
+        return fail_tree(rows, k, err);
+    }
+    return codebook_head_check(k, most, err);
 }
 
 /* How many cells are asked for: fine ones, but none of a few records. */

@@ -76,6 +76,15 @@ SOTTO_CHECKED enum sotto_status codebook_new_some(
     const struct sotto_codebook_options *options, size_t most,
     struct sotto_codebook **ret_codebook, struct sotto_error *err);
 
+/* Finds how many ranges the label's numbers are cut into: those `given`, or
+   what so many people's reports tell apart (0 people: one a record); 0 if it
+   holds words, or so few numbers that they may be names. Statuses: USAGE (they
+   are given, and there is no number to cut), INPUT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+codebook_bins(const struct sotto_table *table,
+              const struct sotto_train_options *options, size_t people,
+              size_t given, size_t *ret_bins, struct sotto_error *err);
+
 /* The most codes that cells may be made for. */
 size_t codebook_cells_most(const struct sotto_codebook *codebook);
 
@@ -93,6 +102,13 @@ SOTTO_CHECKED enum sotto_status
 codebook_cluster(const struct sotto_codebook *codebook, size_t cells,
                  uint64_t seed, struct clustering *ret,
                  struct sotto_error *err);
+
+/* Finds what no encoder changes, before one is trained: whether so many records
+   allow k codes (0: not given) from so many cells (0: not given) and by that
+   tree (NULL: not given). Statuses: USAGE. */
+SOTTO_CHECKED enum sotto_status codebook_check(size_t rows, size_t cells,
+                                               const char *tree, size_t k,
+                                               struct sotto_error *err);
 
 /* Makes so many books, with cells of what serves k codes best, and fine enough
    for them, if the options do not say how many: where these are not there yet,

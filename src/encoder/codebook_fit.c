@@ -14,6 +14,7 @@
 #include "encoder/codebook.h"
 #include "host/error.h"
 #include "mechanism/mechanism.h"
+#include "schema/schema_fit.h"
 
 #define UNIT_D 8u /* numbers of z, from which on only directions count */
 
@@ -23,7 +24,7 @@ struct settings {
     const char *candidates; /* of which; NULL: by the kind of data */
     const char *channel;    /* NULL: chosen */
     const char *tree;       /* NULL: by the kind of data */
-    uint32_t k, classes, people, cells, books; /* 0: not given */
+    uint32_t k, classes, people, cells, books, bins; /* 0: not given */
     bool unit, balanced;
     uint64_t seed;
 };
@@ -56,6 +57,11 @@ static const struct setting settings[] = {
     SETTING("balanced", FLAG, AT(balanced), 0, 0, NULL, NULL,
             "classes are equally frequent, and fit will be\n"
             "told so: what signs needs"),
+    SETTING("bins", WHOLE, AT(bins), 2, 256, NULL, NULL,
+            "ranges that a number as the label is cut into,\n"
+            "of which a report tells one (what reports can\n"
+            "tell apart; a label with ten values or fewer is\n"
+            "not cut)"),
     SETTING("cells", WHOLE, AT(cells), 2, 65536, NULL, NULL,
             "cells that codes are put together from (500; one\n"
             "for every 20 records if that is fewer, or codes\n"
@@ -74,8 +80,10 @@ static const struct setting settings[] = {
     SETTING("books", WHOLE, AT(books), 1, 16, NULL, NULL,
             "codebooks, of which each person answers with\n"
             "one, by lot (3 up to an epsilon of 1, if classes\n"
-            "are 2 to 50, else 1; with several, shifted of fit\n"
-            "and private inference need another mechanism)"),
+            "are 2 to 50, else 1; up to 8 if records allow\n"
+            "fewer codes than classes; with several, shifted\n"
+            "of fit and private inference need another\n"
+            "mechanism)"),
     SETTING("seed", SEED, AT(seed), 0, 0, "0", NULL,
             "the same seed, the same file"),
     SETTING_END};
@@ -142,6 +150,9 @@ check_codebook(const struct encoder_job *job, void *own,
                              "is for choosing the number of codes, which needs "
                              "a label: name it, or leave this out");
     }
+    if (job->options->encoder != NULL) {
+        return SOTTO_STATUS_OK;
+    }
     return set->encoder != NULL ? check_no_base(job->options, err)
                                 : check_candidates(job, set, err);
 }
@@ -151,18 +162,19 @@ check_codebook(const struct encoder_job *job, void *own,
 /* Says what there is too little of for as many codes as reports can tell
    apart, and what to do if the classes need more. */
 static void
-say_shortage(const struct sotto_codebook_choice *choice, const char *advice,
-             struct sotto_train_facts *facts)
+say_shortage(const struct sotto_codebook_choice *choice, const char *what,
+             size_t count, const char *advice, struct sotto_train_facts *facts)
 {
-    fact_say(facts,
-             " allow: reports of %zu people\ncan tell %zu apart at this "
-             "epsilon",
-             choice->people, choice->informed);
     if (choice->k < choice->least) {
-        fact_say(facts, ", and the classes need %zu.\n%s\n", choice->least,
-                 advice);
+        fact_say(facts,
+                 "%zu %s are too few for these classes: they allow %zu codes, "
+                 "and\nthe classes need %zu. %s\n",
+                 count, what, choice->k, choice->least, advice);
     } else {
-        fact_say(facts, ".\n");
+        fact_say(facts,
+                 "As many as %zu %s allow: reports of %zu people\ncan tell %zu "
+                 "apart at this epsilon.\n",
+                 count, what, choice->people, choice->informed);
     }
 }
 
@@ -191,13 +203,13 @@ say_choice(const struct sotto_codebook *codebook,
                  choice->people, choice->informed);
         break;
     case SOTTO_CODEBOOK_RECORDS:
-        fact_say(facts, "As many as %zu auxiliary records",
-                 sotto_codebook_records(codebook));
-        say_shortage(choice, "Take more auxiliary records.", facts);
+        say_shortage(choice, "auxiliary records",
+                     sotto_codebook_records(codebook),
+                     "Take more auxiliary records.", facts);
         break;
     case SOTTO_CODEBOOK_CELLS:
-        fact_say(facts, "As many as %zu cells", sotto_codebook_cells(codebook));
-        say_shortage(choice, "Ask for more cells.", facts);
+        say_shortage(choice, "cells", sotto_codebook_cells(codebook),
+                     "Ask for more cells.", facts);
         break;
     case SOTTO_CODEBOOK_PAIRS:
         fact_say(facts,
@@ -256,8 +268,10 @@ options_of(const struct encoder_job *job, const struct settings *set, bool wide)
 {
     const struct sotto_train_options *options = job->options;
     return (struct sotto_codebook_options){.label = options->label,
+                                           .bins = set->bins,
                                            .name = options->name,
                                            .campaign = options->campaign,
+                                           .schema = options->schema,
                                            .cells = set->cells,
                                            .unit = set->unit || wide,
                                            .tree = set->tree,
@@ -363,7 +377,8 @@ tell_base(const struct candidate *kept, struct sotto_train_facts *facts)
 /* Trains the candidates, scores them if they are several, keeps one. */
 static enum sotto_status
 find_encoder(const struct encoder_job *job, const struct settings *set,
-             struct candidates *candidates, struct sotto_error *err)
+             struct candidates *candidates, bool *ret_trained,
+             struct sotto_error *err)
 {
     const char *list = set->candidates != NULL
                            ? set->candidates
@@ -371,6 +386,7 @@ find_encoder(const struct encoder_job *job, const struct settings *set,
     size_t rows = sotto_table_rows(job->table);
     enum sotto_status status =
         candidates_init(candidates, list, settings, set->seed, err);
+    candidates->unlabelled = set->bins > 0;
     if (status == SOTTO_STATUS_OK && candidates->count > 1 &&
         rows < SIGHT_RECORDS_LEAST) {
         return settings_fail(err, "candidates",
@@ -381,6 +397,7 @@ find_encoder(const struct encoder_job *job, const struct settings *set,
     }
     status = HOST_THEN(status, candidates_train(candidates, job,
                                                 set->candidates == NULL, err));
+    *ret_trained = status == SOTTO_STATUS_OK;
     if (status != SOTTO_STATUS_OK || candidates->count == 1) {
         return status;
     }
@@ -397,19 +414,76 @@ find_encoder(const struct encoder_job *job, const struct settings *set,
     return status;
 }
 
+/* Counts the label's classes in the table. */
+static enum sotto_status
+count_classes(const struct encoder_job *job, const struct settings *set,
+              size_t *ret_classes, struct sotto_error *err)
+{
+    struct schema schema = {0};
+    size_t column = 0;
+    enum sotto_status status =
+        schema_fit_find(job->table, "label", job->options->label, &column, err);
+    status = HOST_THEN(status, schema_init(&schema, 1, err));
+    status =
+        HOST_THEN(status, schema_fit_label(&schema, job->table, column,
+                                           schema_fit_as(job->options->schema,
+                                                         job->table, column),
+                                           set->bins, err));
+    if (status == SOTTO_STATUS_OK) {
+        *ret_classes = schema.column[0].count - 1;
+    }
+    schema_clear(&schema);
+    return status;
+}
+
+/* Finds what is wrong with the records before encoders are trained on them. */
+static enum sotto_status
+check_records(const struct encoder_job *job, const struct settings *set,
+              struct sotto_error *err)
+{
+    size_t classes = 2;
+    enum sotto_status status = job->options->label != NULL
+                                   ? count_classes(job, set, &classes, err)
+                                   : SOTTO_STATUS_OK;
+    if (status == SOTTO_STATUS_OK && classes < 2 && set->k == 0 &&
+        set->classes == 0) {
+        return host_remedy(
+            host_fail(err, SOTTO_STATUS_USAGE, 0,
+                      "the label has one value only, and k is chosen for two "
+                      "classes or more: give records of every class, or say "
+                      "how many classes people have"),
+            err, "classes");
+    }
+    return HOST_THEN(status,
+                     codebook_check(sotto_table_rows(job->table), set->cells,
+                                    set->tree, set->k, err));
+}
+
+/* Whether somebody must change the command: running it again is no use. */
+static bool
+is_refusal(enum sotto_status status)
+{
+    return status == SOTTO_STATUS_USAGE || status == SOTTO_STATUS_INPUT ||
+           status == SOTTO_STATUS_LIMIT;
+}
+
 static enum sotto_status
 fit_candidates(const struct encoder_job *job, const struct settings *set,
                struct sotto_error *err)
 {
     struct candidates candidates = {0};
-    enum sotto_status status = find_encoder(job, set, &candidates, err);
+    bool trained = false;
+    enum sotto_status status = check_records(job, set, err);
+    status =
+        HOST_THEN(status, find_encoder(job, set, &candidates, &trained, err));
     if (status == SOTTO_STATUS_OK) {
         const struct candidate *kept = &candidates.candidate[candidates.kept];
         tell_base(kept, job->facts);
         status = make_codes(job, set, kept->encoder, is_wide(kept),
                             candidates.count > 1 ? &candidates : NULL, err);
     }
-    if (status == SOTTO_STATUS_OK && job->path != NULL) {
+    if ((status == SOTTO_STATUS_OK && job->path != NULL) ||
+        (trained && is_refusal(status))) {
         candidates_forget(&candidates, job->options->checkpoint);
     }
     candidates_clear(&candidates);
@@ -419,9 +493,18 @@ fit_candidates(const struct encoder_job *job, const struct settings *set,
 static enum sotto_status
 fit_codebook(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
-    const struct settings *set = own;
+    struct settings *set = own;
     struct sotto_mechanism *encoder = NULL;
-    enum sotto_status status;
+    size_t bins = 0;
+    enum sotto_status status = codebook_bins(
+        job->table, job->options, set->people, set->bins, &bins, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    set->bins = (uint32_t)bins;
+    if (job->options->encoder != NULL) {
+        return make_codes(job, set, job->options->encoder, false, NULL, err);
+    }
     if (set->encoder == NULL) {
         return fit_candidates(job, set, err);
     }

@@ -120,7 +120,7 @@ tell_facts(const struct contrastive_info *info, struct sotto_train_facts *facts)
     fact_flag(facts, "resumed", info->resumed);
     fact_say(facts,
              "Trained for %llu epoch%s: contrastive loss %.4g, %.0f%% of the "
-             "records on the\nball's surface.\n",
+             "records\nwere clipped.\n",
              (unsigned long long)info->epochs, info->epochs == 1 ? "" : "s",
              info->loss, 100 * info->clipped);
 }

@@ -3,8 +3,9 @@
  *
  * Each number and each category has the same share of the budget,
  * floor(eps / shares) units, so the sum is never above eps (invariant 2).
- * There is no encoder: z is x. direct_columns.c fits the columns,
- * direct_parts.c puts them through channels.
+ * There is no encoder: z is x. direct_missing.c decides which columns tell what
+ * is missing, direct_columns.c fits them, direct_parts.c puts them through
+ * channels.
  *
  * Not private towards the auxiliary data: ranges and categories taken from it
  * stand in the file (ERRATA 1), and the file says so.
@@ -18,12 +19,21 @@
 #include "encoder/direct.h"
 #include "host/error.h"
 #include "mechanism/mechanism.h"
+#include "mechanism/rebudget.h"
 #include "schema/schema_fit.h"
 
 const char *
 direct_name(const struct direct *direct, size_t column)
 {
     return sotto_table_name(direct->table, column);
+}
+
+const struct schema_kind *
+direct_kind(const struct direct *direct, size_t column)
+{
+    return schema_kind(schema_kind_of(
+        schema_fit_as(direct->options->schema, direct->table, column),
+        direct->table, column));
 }
 
 /* ---- Settings ----------------------------------------------------------- */
@@ -41,12 +51,22 @@ static const struct setting settings[] = {
     SETTING("label-channel", TEXT, AT(label_channel), 0, 0, NULL, "CHANNEL",
             "the label's: flip or subset for a category\n"
             "(flip), any of numbers for a number (window)"),
+    SETTING("lambda", NUMBER, AT(lambda), 0.000001, 0.999999, NULL, NULL,
+            "the record's share of epsilon, the rest is the\n"
+            "label's (all columns alike); 0.5 suits a fit"),
     SETTING("delta", TEXT, AT(delta), 0, 0, NULL, "D",
             "with gaussian: the report's delta, a decimal\n"
             "far below one in the number of people"),
     SETTING("l", WHOLE, AT(l), 1, CHANNEL_L_MAX, NULL, NULL,
             "steps from the middle of a range to its end\n"
             "(4096; with gaussian 256)"),
+    SETTING("missing", MANY, AT(missings), 0, 0, NULL, "COL",
+            "tell a missing value of this column apart, as all\n"
+            "columns do in which one is missing in the data"),
+    SETTING("no-missing", FLAG, AT(no_missing), 0, 0, NULL, NULL,
+            "only the columns named by missing do: in others a\n"
+            "missing number counts as the middle of its range,\n"
+            "a missing category as (other)"),
     SETTING("label-only", FLAG, AT(label_only), 0, 0, NULL, NULL,
             "the label alone, for a collector who holds the\n"
             "records: they are NOT protected; no send, no serve"),
@@ -68,7 +88,7 @@ static enum sotto_status
 keep_label(struct direct *direct, struct sotto_error *err)
 {
     if (direct->label == SIZE_MAX ||
-        !schema_kind(sotto_table_kind(direct->table, direct->label))->symbols) {
+        !direct_kind(direct, direct->label)->symbols) {
         return settings_fail(err, "label-only",
                              "needs a label that is a category: name one");
     }
@@ -83,8 +103,7 @@ choose_columns(struct direct *direct, struct sotto_error *err)
     const struct sotto_train_options *options = direct->options;
     struct schema_choice choice;
     enum sotto_status status =
-        schema_fit_choose(direct->table, options->drop, options->drops,
-                          options->label, &choice, err);
+        schema_fit_choose(direct->table, options, &choice, err);
     if (status == SOTTO_STATUS_OK) {
         direct->kept = choice.kept;
         direct->columns = choice.columns;
@@ -136,8 +155,7 @@ check_range(const struct direct *direct, size_t at, struct sotto_error *err)
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    if (!is_kept(direct, column) ||
-        !schema_kind(sotto_table_kind(direct->table, column))->ranged) {
+    if (!is_kept(direct, column) || !direct_kind(direct, column)->ranged) {
         return schema_column_fail(
             SOTTO_STATUS_USAGE, "column ", range->column,
             " is dropped or does not hold numbers: it takes no "
@@ -184,6 +202,7 @@ check_options(struct direct *direct, struct sotto_error *err)
     }
     status = HOST_THEN(status, choose_columns(direct, err));
     status = HOST_THEN(status, read_ranges(direct, err));
+    status = HOST_THEN(status, direct_find_missing(direct, err));
     return status;
 }
 
@@ -196,6 +215,29 @@ count_entries(const struct direct *direct, size_t column)
 {
     size_t width = sotto_table_width(direct->table, column);
     return width > 0 ? width : 1;
+}
+
+/* Gives the label what lambda leaves it, and the columns alike shares of the
+   rest: a fit learns from products of both, and eps_x eps_y is largest at one
+   half (docs/regression.md). */
+static enum sotto_status
+share_label(struct direct *direct, uint64_t blocks, struct sotto_error *err)
+{
+    uint64_t record = 0, own;
+    enum sotto_status status;
+    if (direct->label == SIZE_MAX || direct->set->label_only) {
+        return settings_fail(err, "lambda",
+                             "shares epsilon between record and label: name a "
+                             "label, or leave it out");
+    }
+    own = count_entries(direct, direct->label);
+    status = rebudget_split(direct->eps, direct->set->lambda, &record,
+                            &direct->label_each, err);
+    if (status == SOTTO_STATUS_OK) {
+        direct->each = blocks > own ? record / (blocks - own) : record;
+        direct->label_each /= own;
+    }
+    return status;
 }
 
 static enum sotto_status
@@ -215,6 +257,13 @@ split_budget(struct direct *direct, struct sotto_error *err)
             err, "drop");
     }
     direct->each = blocks > 0 ? direct->eps / blocks : 0;
+    direct->label_each = direct->each;
+    if (direct->set->lambda > 0) {
+        enum sotto_status status = share_label(direct, blocks, err);
+        if (status != SOTTO_STATUS_OK) {
+            return status;
+        }
+    }
     if (direct->each < DECIMAL_EPS_MIN) {
         return host_remedy(
             host_fail(err, SOTTO_STATUS_BUDGET, 0,
@@ -239,25 +288,32 @@ fit(struct direct *direct, struct sotto_error *err)
     }
     status = schema_init(&direct->schema, direct->columns, err);
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < direct->columns; i++) {
-        status = direct_fit_column(direct, direct->kept[i], err);
+        status = direct_fit_column(direct, i, err);
     }
     status = HOST_THEN(status, direct_add_parts(direct, err));
     return status;
 }
 
-/* What protects the auxiliary data, in a mechanism's words. */
+/* What protects the auxiliary data, in a mechanism's words: by ranges,
+   categories and what is missing, as bits from the lowest. */
 static const char *
 auxiliary_of(const struct direct *direct)
 {
-    if (direct->ranges_fitted && direct->categories_fitted) {
-        return "none: ranges and categories were taken from the auxiliary data";
-    }
-    if (direct->ranges_fitted) {
-        return "none: ranges were taken from the auxiliary data";
-    }
-    return direct->categories_fitted
-               ? "none: categories were taken from the auxiliary data"
-               : "not used";
+    static const char *const words[] = {
+        "not used",
+        "none: ranges were taken from the auxiliary data",
+        "none: categories were taken from the auxiliary data",
+        "none: ranges and categories were taken from the auxiliary data",
+        "none: what may be missing was taken from the auxiliary data",
+        "none: ranges and what may be missing were taken from the auxiliary "
+        "data",
+        "none: categories and what may be missing were taken from the "
+        "auxiliary data",
+        "none: ranges, categories and what may be missing were taken from the "
+        "auxiliary data"};
+    return words[(direct->ranges_fitted ? 1 : 0) +
+                 (direct->categories_fitted ? 2 : 0) +
+                 (direct->missing_fitted ? 4 : 0)];
 }
 
 /* Opened before it is written: what no device opens is never a file. */
@@ -296,6 +352,7 @@ direct_clear(struct direct *direct)
     free(direct->range);
     schema_clear(&direct->schema);
     free(direct->part);
+    free(direct->told);
     free(direct->kept);
 }
 
@@ -305,6 +362,7 @@ fit_direct(const struct encoder_job *job, void *own, struct sotto_error *err)
     struct direct direct = {
         .table = job->table, .options = job->options, .set = own};
     enum sotto_status status = fit(&direct, err);
+    status = HOST_THEN(status, direct_say_missing(&direct, job->facts, err));
     status = HOST_THEN(status, write_mechanism(&direct, job, err));
     direct_clear(&direct);
     return status;

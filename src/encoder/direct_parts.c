@@ -11,6 +11,17 @@
  * room in it. Those that cover the same thing make a run, and a run is one
  * part: of d blocks, or, in a cube or ball, of one with d numbers. Joint parts
  * have the epsilon of their d shares together.
+ *
+ * A number that tells what is missing has two entries of x: its value, and 1
+ * where it is missing, of which one is always 0 (docs/missing.md):
+ *
+ *     laplace           (x, m)           a block of d = 2: |x| + |m| <= 1, so
+ *                                        telling it costs nothing
+ *     window, gaussian  the same, through laplace: a window is on a line, and
+ *                       in a ball of several columns m, which is 1, would
+ *                       leave no room for the others
+ *     duchi             (x, m)           two numbers more in the cube, for one
+ *                                        share of epsilon
  */
 #include <math.h>
 #include <stdlib.h>
@@ -86,6 +97,24 @@ is_symbols(const struct direct *direct, size_t at)
     return schema_kind(direct->schema.column[at].kind)->symbols;
 }
 
+/* The channel of a pair, where the column by itself would go through another.
+ */
+static const struct channel *
+pair_channel(const struct channel *alone)
+{
+    static const char pairs[] = "laplace";
+    return alone == NULL || alone->domain == CHANNEL_DOMAIN_CUBE
+               ? alone
+               : channel_find(channel_exact, pairs, sizeof pairs - 1);
+}
+
+/* Whether column `at` has an entry of x for what is missing. */
+static bool
+is_pair(const struct direct *direct, size_t at)
+{
+    return !is_symbols(direct, at) && direct->schema.column[at].missing;
+}
+
 /* The channel of column `at` of those kept; NULL, and a message, for none. */
 static const struct channel *
 choose_channel(const struct direct *direct, size_t at, struct sotto_error *err)
@@ -96,9 +125,12 @@ choose_channel(const struct direct *direct, size_t at, struct sotto_error *err)
         return find_channel("label-channel", set->label_channel,
                             symbols ? "flip" : "window", symbols, err);
     }
-    return symbols
-               ? find_channel("categories", set->categories, "flip", true, err)
-               : find_channel("numbers", set->numbers, "laplace", false, err);
+    if (symbols) {
+        return find_channel("categories", set->categories, "flip", true, err);
+    }
+    const struct channel *alone =
+        find_channel("numbers", set->numbers, "laplace", false, err);
+    return is_pair(direct, at) ? pair_channel(alone) : alone;
 }
 
 /* Names that no column needs are looked up all the same. */
@@ -125,13 +157,21 @@ struct place {
     size_t part;
 };
 
+/* The epsilon of one number or category of a part. */
+static uint64_t
+part_share(const struct direct *direct, const struct compose_part *part)
+{
+    return strcmp(part->covers, "label") == 0 ? direct->label_each
+                                              : direct->each;
+}
+
 static struct compose_part *
 add_part(struct direct *direct, size_t at, const struct channel *channel)
 {
     struct compose_part *part = &direct->part[direct->parts++];
     part->covers = direct->kept[at] == direct->label ? "label" : "features";
     part->channel = channel->name;
-    part->eps = direct->each;
+    part->eps = part_share(direct, part);
     part->blocks = 1;
     return part;
 }
@@ -145,15 +185,24 @@ steps_of(const struct direct *direct, const struct channel *channel)
     return channel->domain == CHANNEL_DOMAIN_BALL ? L_BALL : L_DEFAULT;
 }
 
-/* Whether a column of `count` entries may join the part before it. */
+/* Entries of a block of column `at` that goes through a channel by itself. */
+static uint32_t
+block_size(const struct direct *direct, size_t at)
+{
+    return is_pair(direct, at) ? 2 : 1;
+}
+
+/* Whether column `at` may join the part before it. */
 static bool
 joins(const struct direct *direct, size_t at, const struct compose_part *part,
       const struct channel *channel)
 {
     bool label = direct->kept[at] == direct->label;
     return part != NULL && !label && strcmp(part->covers, "label") != 0 &&
-           (!is_joint(channel) ||
-            part->d + direct->schema.column[at].count <= CHANNEL_D_MAX);
+           strcmp(part->channel, channel->name) == 0 &&
+           (is_joint(channel)
+                ? part->d + direct->schema.column[at].inputs <= CHANNEL_D_MAX
+                : part->d == block_size(direct, at));
 }
 
 /* The part column `at` goes into, a new one if need be; its entries are from
@@ -162,18 +211,22 @@ static struct compose_part *
 add_number(struct direct *direct, size_t at, const struct channel *channel,
            struct compose_part *last, uint32_t from)
 {
-    uint32_t count = (uint32_t)direct->schema.column[at].count;
-    bool joint = is_joint(channel);
-    if (joins(direct, at, last, channel)) {
-        *(joint ? &last->d : &last->blocks) += count;
-    } else {
+    uint32_t shares = (uint32_t)direct->schema.column[at].count;
+    uint32_t entries = (uint32_t)direct->schema.column[at].inputs;
+    if (!joins(direct, at, last, channel)) {
         last = add_part(direct, at, channel);
         last->from = from;
         last->l = steps_of(direct, channel);
-        last->d = joint ? count : 1;
-        last->blocks = joint ? 1 : count;
+        last->d = is_joint(channel) ? 0 : block_size(direct, at);
+        last->blocks = is_joint(channel) ? 1 : 0;
+        last->eps = is_joint(channel) ? 0 : part_share(direct, last);
     }
-    last->eps = direct->each * last->d;
+    if (is_joint(channel)) {
+        last->d += entries;
+        last->eps += part_share(direct, last) * shares;
+    } else {
+        last->blocks += shares;
+    }
     return last;
 }
 
@@ -192,7 +245,7 @@ add_numbers(struct direct *direct, struct place *place, struct sotto_error *err)
             return SOTTO_STATUS_USAGE;
         }
         if (is_joint(channel) &&
-            direct->schema.column[i].count > CHANNEL_D_MAX) {
+            direct->schema.column[i].inputs > CHANNEL_D_MAX) {
             return host_fail(err, SOTTO_STATUS_LIMIT, 0,
                              "'%s' takes at most %u numbers together, and an "
                              "image here has %zu: use laplace for numbers",
@@ -202,7 +255,7 @@ add_numbers(struct direct *direct, struct place *place, struct sotto_error *err)
         last = add_number(direct, i, channel, last, from);
         place[i].channel = channel;
         place[i].part = direct->parts - 1;
-        from += (uint32_t)direct->schema.column[i].count;
+        from += (uint32_t)direct->schema.column[i].inputs;
     }
     return SOTTO_STATUS_OK;
 }
@@ -270,6 +323,10 @@ share_delta(struct direct *direct, struct sotto_error *err)
 {
     uint64_t needing = 0;
     const char *name = "";
+    bool pairs = false;
+    for (size_t i = 0; i < direct->columns; i++) {
+        pairs = pairs || is_pair(direct, i);
+    }
     for (size_t i = 0; i < direct->parts; i++) {
         if (is_approximate(&direct->part[i])) {
             name = direct->part[i].channel;
@@ -278,8 +335,11 @@ share_delta(struct direct *direct, struct sotto_error *err)
     }
     if (needing == 0 && direct->delta > 0) {
         return settings_fail(err, "delta",
-                             "is for a channel that no column goes through: "
-                             "leave it out");
+                             "is for a channel that no column goes through%s: "
+                             "leave it out",
+                             pairs ? " (a number that tells what is missing "
+                                     "goes through laplace)"
+                                   : "");
     }
     if (needing > 0 && direct->delta == 0) {
         return settings_fail(err, "delta",

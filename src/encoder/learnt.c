@@ -62,8 +62,9 @@ split_budget(struct learnt *learnt, struct sotto_error *err)
 static enum sotto_status
 fit_columns(struct learnt *learnt, struct sotto_error *err)
 {
-    const struct schema_aim aim = {.input = true,
-                                   .robust = learnt->job->encoder->robust};
+    struct schema_aim aim = {.input = true,
+                             .robust = learnt->job->encoder->robust};
+    const struct sotto_schema *given = learnt->job->options->schema;
     const struct sotto_table *table = learnt->job->table;
     struct schema *schema = &learnt->schema;
     size_t columns = learnt->choice.columns;
@@ -74,9 +75,10 @@ fit_columns(struct learnt *learnt, struct sotto_error *err)
     }
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < columns; i++) {
         size_t column = learnt->choice.kept[i];
+        aim.as = schema_fit_as(given, table, column);
         if (column == learnt->choice.label) {
             learnt->label = i;
-            status = schema_fit_label(schema, table, column, err);
+            status = schema_fit_label(schema, table, column, aim.as, 0, err);
         } else {
             status = schema_fit(schema, table, column, &aim, err);
         }
@@ -202,9 +204,8 @@ learnt_begin(struct learnt *learnt, const struct encoder_job *job,
     enum sotto_status status;
     *learnt = (struct learnt){.job = job, .set = *set, .label = SIZE_MAX};
     status = check_settings(learnt, err);
-    status = HOST_THEN(status, schema_fit_choose(job->table, options->drop,
-                                                 options->drops, options->label,
-                                                 &learnt->choice, err));
+    status = HOST_THEN(
+        status, schema_fit_choose(job->table, options, &learnt->choice, err));
     status = HOST_THEN(status, fit_columns(learnt, err));
     status = HOST_THEN(status, find_blocks(learnt, err));
     status = HOST_THEN(status, split_budget(learnt, err));

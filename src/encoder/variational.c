@@ -150,7 +150,7 @@ tell_facts(const struct variational_info *info, struct sotto_train_facts *facts)
     fact_say(facts,
              "Trained for %llu epoch%s: negative ELBO %.4g a record (%.4g on "
              "validation rows),\nKL %.3g, noise b %.3g, %.0f%% of the records "
-             "on the ball's surface.\n",
+             "were clipped.\n",
              (unsigned long long)info->epochs, info->epochs == 1 ? "" : "s",
              info->loss, info->validation, info->kl, info->b,
              100 * info->clipped);

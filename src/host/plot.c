@@ -41,8 +41,9 @@
 struct frame {
     struct host_text *text;
     const struct plot *plot;
-    double low, high; /* log epsilon at the ends of the field's scale */
-    double right;     /* of the field */
+    double low, high;   /* log epsilon at the ends of the field's scale */
+    double right;       /* of the field */
+    double bottom, top; /* percent */
 };
 
 /* ---- Text --------------------------------------------------------------- */
@@ -105,15 +106,18 @@ place_x(const struct frame *frame, double eps)
 }
 
 static double
-place_y(double percent)
+place_y(const struct frame *frame, double percent)
 {
-    double inside = fmin(fmax(percent, 0), 100);
-    return BOTTOM - inside / 100 * (BOTTOM - TOP);
+    double inside = fmin(fmax(percent, frame->bottom), frame->top);
+    return BOTTOM - (inside - frame->bottom) / (frame->top - frame->bottom) *
+                        (BOTTOM - TOP);
 }
 
 static void
 fit_frame(struct frame *frame)
 {
+    frame->bottom = frame->plot->low;
+    frame->top = frame->plot->high > frame->plot->low ? frame->plot->high : 100;
     frame->low = INFINITY;
     frame->high = -INFINITY;
     frame->right = RIGHT;
@@ -133,12 +137,15 @@ fit_frame(struct frame *frame)
 static void
 put_y_axis(const struct frame *frame)
 {
-    for (int percent = 0; percent <= 100; percent += 20) {
+    double range = frame->top - frame->bottom;
+    double step = range > 50 ? 20 : range > 20 ? 10 : 5;
+    size_t lines = (size_t)floor(range / step + 1e-9) + 1;
+    for (size_t i = 0; i < lines; i++) {
         char label[16];
-        double y = place_y(percent);
-        put_line(frame->text, LEFT, y, RIGHT, y, percent == 0 ? GREY : GRID,
-                 "");
-        (void)snprintf(label, sizeof label, "%d", percent);
+        double percent = frame->bottom + (double)i * step;
+        double y = place_y(frame, percent);
+        put_line(frame->text, LEFT, y, RIGHT, y, i == 0 ? GREY : GRID, "");
+        (void)snprintf(label, sizeof label, "%.0f", percent);
         put_text(frame->text, LEFT - 10, y + 4, "end", GREY, 13, label);
     }
     host_text_print(frame->text,
@@ -198,7 +205,7 @@ put_path(const struct frame *frame, const struct plot_series *series)
     for (size_t i = 0; i < frame->plot->points; i++) {
         if (isfinite(frame->plot->x[i]) && isfinite(series->y[i])) {
             points[count][0] = place_x(frame, frame->plot->x[i]);
-            points[count++][1] = place_y(series->y[i]);
+            points[count++][1] = place_y(frame, series->y[i]);
         }
     }
     if (count < 2) {
@@ -219,11 +226,13 @@ put_path(const struct frame *frame, const struct plot_series *series)
 }
 
 static void
-put_bar(struct host_text *text, double x, double y, double deviation,
+put_bar(const struct frame *frame, double x, double y, double deviation,
         const char *colour)
 {
+    struct host_text *text = frame->text;
     static const char style[] = " stroke-width=\"1.4\"";
-    double up = place_y(y + deviation), down = place_y(y - deviation);
+    double up = place_y(frame, y + deviation);
+    double down = place_y(frame, y - deviation);
     put_line(text, x, up, x, down, colour, style);
     put_line(text, x - 4, up, x + 4, up, colour, style);
     put_line(text, x - 4, down, x + 4, down, colour, style);
@@ -258,9 +267,9 @@ put_series(const struct frame *frame, const struct plot_series *series)
             continue;
         }
         if (series->deviation != NULL && isfinite(series->deviation[i])) {
-            put_bar(frame->text, x, y, series->deviation[i], series->colour);
+            put_bar(frame, x, y, series->deviation[i], series->colour);
         }
-        put_mark(frame->text, series, x, place_y(y));
+        put_mark(frame->text, series, x, place_y(frame, y));
     }
 }
 

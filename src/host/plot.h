@@ -33,6 +33,8 @@ struct plot {
     size_t points;
     const struct plot_series *series;
     size_t count;
+    double low, high; /* percent at the ends of the y axis, multiples of 5; both
+                         0: 0 and 100 */
 };
 
 #define PLOT_POINTS_MOST 128u

@@ -10,6 +10,7 @@
 #include "host/error.h"
 #include "learn/labelled.h"
 #include "learn/learner.h"
+#include "learn/support.h"
 #include "mechanism/mechanism.h"
 
 const struct learner *
@@ -66,6 +67,9 @@ run_job(const struct sotto_mechanism *mechanism, const struct learn_job *job,
     if (status != SOTTO_STATUS_OK) {
         sotto_model_free(model);
         return status;
+    }
+    if (job->reader != NULL) {
+        support_find(model, &info);
     }
     *ret_model = model;
     if (ret_info != NULL) {

@@ -290,7 +290,8 @@ read_labels(const struct learn_job *job, struct schema *schema, size_t *ret_at,
                        : match_order(reader, labels, ret_row, err);
     status = HOST_THEN(
         status, schema_fit_find(labels, "label", job->column, ret_at, err));
-    status = HOST_THEN(status, schema_fit_label(schema, labels, *ret_at, err));
+    status = HOST_THEN(status,
+                       schema_fit_label(schema, labels, *ret_at, NULL, 0, err));
     return host_about(status, err, SOTTO_ABOUT_PARAMETER, "labels");
 }
 

@@ -41,7 +41,9 @@ sotto_model_free(struct sotto_model *model)
     if (model->own != NULL) {
         model->learner->free(model->own);
     }
-    free(model->confusion);
+    sotto_scores_free(model->scores);
+    free(model->value);
+    free(model->edge);
     tensor_backend_free(model->backend);
     host_pool_free(model->pool);
     sotto_mechanism_free(model->mechanism);

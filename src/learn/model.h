@@ -23,7 +23,11 @@ struct sotto_model {
     unsigned threads; /* of the pool; 0: all cores */
     struct host_pool *pool;         /* made when first needed */
     struct tensor_backend *backend; /* likewise */
-    uint64_t *confusion;            /* made by the first evaluation */
+    struct sotto_scores *scores;    /* of the last evaluation; NULL: none */
+    double *value;   /* of a label that is a number: what each class stands for;
+                        NULL: the classes are names */
+    size_t features; /* likewise: the setting */
+    double *edge;    /* likewise: class y is from edge[y] to edge[y + 1] */
 };
 
 /* Makes an empty model, for the learner to fill. It copies the mechanism.
@@ -59,8 +63,29 @@ SOTTO_CHECKED enum sotto_status model_truth(struct sotto_model *model,
                                             const struct sotto_table *table,
                                             size_t *ret_truth,
                                             struct sotto_error *err);
+/* Sets the mean answer to every row of a table: to simulated reports of
+   `mechanism`, or, if it is NULL, to the records. Statuses: INPUT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+model_predict_table(struct sotto_model *model,
+                    struct sotto_mechanism *mechanism,
+                    const struct sotto_table *table, uint64_t seed,
+                    double *ret_p, struct sotto_error *err);
 /* Returns the first of the largest. */
 size_t model_likeliest(const double *p, size_t classes);
+
+/* ---- A number for the label (model_number.c) ------------------------------
+ */
+
+/* Makes the classes of a model ranges of a column's numbers, for its learner to
+   fill `value` and `edge`. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status model_number(struct sotto_model *model,
+                                             size_t column, size_t classes,
+                                             struct sotto_error *err);
+/* Returns a row's own number; NAN: it has none. */
+double model_number_truth(const struct sotto_model *model,
+                          const struct rows *rows, size_t row);
+/* Returns the class whose range a number lies in: beyond all, the nearest. */
+size_t model_number_class(const struct sotto_model *model, double number);
 
 /* ---- Files (model_file.c) ------------------------------------------------ */
 

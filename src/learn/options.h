@@ -52,6 +52,7 @@ struct learn_options {
     double views;      /* record alone: strength of the images' distortions */
     uint32_t last;     /* codebooks alone: epochs of a last fit, on the
                           auxiliary records themselves; 0: none */
+    uint32_t features; /* regression alone: terms that are no line */
     uint64_t seed;
     unsigned threads;
     struct sotto_watch watch;
@@ -113,8 +114,8 @@ struct learn_options learn_options_settle(const struct learn_options *options,
         LEARN_SETTING("linear", SETTING_FLAG, linear, 0, 0, NULL,              \
                       "no hidden layer"),                                      \
         LEARN_SETTING("other", SETTING_FLAG, other, 0, 0, NULL,                \
-                      "labels may be missing or new: a class of its own,\n"    \
-                      "as it is anyway beside a single category"),             \
+                      "learn one more class, for missing or unknown labels;\n" \
+                      "always so where the label has one category only"),      \
         LEARN_SETTING("epochs", SETTING_WHOLE, epochs, 1, 100000, NULL,        \
                       "at most; else chosen from the budget"),                 \
         LEARN_SETTING("rate", SETTING_NUMBER, rate, 1e-9, 10, NULL,            \

@@ -14,6 +14,7 @@
 #include "mechanism/stages.h"
 
 #define BLOCK 1024u
+#define EVALUATION_Z 1.959963984540054 /* of 95% intervals */
 
 /* ---- Clean records ------------------------------------------------------ */
 
@@ -321,35 +322,12 @@ model_truth(struct sotto_model *model, const struct sotto_table *table,
     return SOTTO_STATUS_OK;
 }
 
-/* Counts the answers against the truth. */
-static void
-score_rows(struct sotto_model *model, struct rows *rows, const double *p,
-           struct sotto_evaluation *ret)
-{
-    size_t classes = model->classes, right = 0;
-    *ret = (struct sotto_evaluation){.confusion = model->confusion};
-    memset(model->confusion, 0, classes * classes * sizeof *model->confusion);
-    for (size_t i = 0; i < sotto_table_rows(rows->table); i++) {
-        const double *at = p + i * classes;
-        size_t truth = rows_class(rows, i);
-        size_t best = model_likeliest(at, classes);
-        if (truth >= classes) {
-            continue;
-        }
-        ret->rows++;
-        right += best == truth ? 1 : 0;
-        ret->log_p += log(at[truth] > 1e-300 ? at[truth] : 1e-300);
-        model->confusion[truth * classes + best]++;
-    }
-    ret->accuracy = ret->rows > 0 ? (double)right / (double)ret->rows : 0;
-    ret->log_p = ret->rows > 0 ? ret->log_p / (double)ret->rows : 0;
-}
-
 /* What it says of every row: of reports, if there is a mechanism for them. */
-static enum sotto_status
-predict_table(struct sotto_model *model, struct sotto_mechanism *mechanism,
-              const struct sotto_table *table, uint64_t seed, double *ret_p,
-              struct sotto_error *err)
+enum sotto_status
+model_predict_table(struct sotto_model *model,
+                    struct sotto_mechanism *mechanism,
+                    const struct sotto_table *table, uint64_t seed,
+                    double *ret_p, struct sotto_error *err)
 {
     size_t n = sotto_table_rows(table);
     struct crew crew;
@@ -367,42 +345,65 @@ predict_table(struct sotto_model *model, struct sotto_mechanism *mechanism,
     return status;
 }
 
+/* Names the column that rows have their true class in, if it is missing. */
+static enum sotto_status
+check_labels(const struct sotto_model *model, const struct sotto_table *table,
+             struct sotto_error *err)
+{
+    const struct shape *shape = &model->mechanism->shape;
+    enum sotto_status status = SOTTO_STATUS_INPUT;
+    if (shape->label == SIZE_MAX) {
+        return SOTTO_STATUS_OK; /* no row will have a class */
+    }
+    if (sotto_table_find(table, shape->schema.column[shape->label].name) !=
+        SIZE_MAX) {
+        return SOTTO_STATUS_OK;
+    }
+    status = host_fail(err, status, 0,
+                       "the table has no column \"%.80s\", which holds the "
+                       "true label of each row; add it, or give the labels in "
+                       "a file of their own",
+                       shape->schema.column[shape->label].name);
+    status = host_about(status, err, SOTTO_ABOUT_PARAMETER, "table");
+    return host_remedy(status, err, "labels");
+}
+
+/* Fills the short form of the scores that the model keeps. */
+static void
+tell_evaluation(const struct sotto_model *model, struct sotto_evaluation *ret)
+{
+    const struct sotto_scores *scores = model->scores;
+    *ret = (struct sotto_evaluation){.rows = scores->rows,
+                                     .accuracy = scores->accuracy.value,
+                                     .log_p = -scores->log_loss.value,
+                                     .confusion = scores->confusion,
+                                     .scores = scores};
+}
+
 static enum sotto_status
 evaluate_with(struct sotto_model *model, struct sotto_mechanism *mechanism,
               const struct sotto_table *table, uint64_t seed,
               struct sotto_evaluation *ret_evaluation, struct sotto_error *err)
 {
     size_t n = sotto_table_rows(table);
-    struct sotto_evaluation evaluation;
-    struct rows rows;
-    double *p = NULL;
-    enum sotto_status status = rows_init(&rows, model->mechanism, table, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
+    double *p = calloc(n + 1, model->classes * sizeof *p);
+    size_t *truth = calloc(n + 1, sizeof *truth);
+    struct sotto_scores *scores = NULL;
+    enum sotto_status status = p != NULL && truth != NULL
+                                   ? model_truth(model, table, truth, err)
+                                   : host_fail_memory(err);
+    status = HOST_THEN(status, check_labels(model, table, err));
+    status = HOST_THEN(
+        status, model_predict_table(model, mechanism, table, seed, p, err));
+    status = HOST_THEN(status, sotto_scores_new(p, truth, n, model->classes,
+                                                EVALUATION_Z, &scores, err));
+    if (status == SOTTO_STATUS_OK) {
+        sotto_scores_free(model->scores);
+        model->scores = scores;
+        tell_evaluation(model, ret_evaluation);
     }
-    p = calloc(n + 1, model->classes * sizeof *p);
-    if (model->confusion == NULL) {
-        model->confusion =
-            calloc(model->classes * model->classes, sizeof(uint64_t));
-    }
-    if (p == NULL || model->confusion == NULL) {
-        status = host_fail_memory(err);
-        goto done;
-    }
-    status = predict_table(model, mechanism, table, seed, p, err);
-    if (status != SOTTO_STATUS_OK) {
-        goto done;
-    }
-    score_rows(model, &rows, p, &evaluation);
-    if (evaluation.rows == 0) {
-        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
-                           "no row has a label that the model knows");
-        goto done;
-    }
-    *ret_evaluation = evaluation;
-done:
     host_wipe_free(p, (n + 1) * model->classes * sizeof *p);
-    rows_clear(&rows);
+    host_wipe_free(truth, (n + 1) * sizeof *truth);
     return status;
 }
 

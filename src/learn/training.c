@@ -10,9 +10,15 @@ sotto_train(const struct sotto_table *table, const char *kind,
             const char *analyst_path, struct sotto_train_facts *ret_facts,
             struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
+    struct sotto_train_options own = *options;
+    const struct sotto_schema_column *label =
+        own.schema != NULL ? sotto_schema_label(own.schema) : NULL;
+    if (own.label == NULL && label != NULL) {
+        own.label = label->name;
+    }
     return encoder_train(encoder_registry, kind,
                          (struct encoder_job){.table = table,
-                                              .options = options,
+                                              .options = &own,
                                               .path = path,
                                               .analyst_path = analyst_path,
                                               .choose = sotto_codebook_choose,

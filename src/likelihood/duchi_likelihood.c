@@ -38,6 +38,7 @@ init(struct likelihood_instance *at)
     at->values = d;
     at->variance_true = l * l / (at->own[MEAN] * at->own[MEAN]);
     at->variance_other = at->variance_true;
+    at->most = l / at->own[MEAN];
 }
 
 static int32_t

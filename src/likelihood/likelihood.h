@@ -34,6 +34,8 @@ struct likelihood_instance {
     double variance_true;
     double variance_other;
     double bias;
+    double most; /* the size of the largest estimate that a valid report can
+                    give of an entry: what a forged one can do */
 
     double own[LIKELIHOOD_OWN]; /* the likelihood's constants */
 };

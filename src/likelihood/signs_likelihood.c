@@ -54,6 +54,9 @@ set_moments(struct likelihood_instance *at, const struct signs *signs,
     at->variance_true = square - mean * mean;
     at->variance_other = square - 1 / (k * k);
     at->bias = (k1 + k2 - 2) / k;
+    at->most = at->own[SCALE] * (1 + signs->k[0] % 2 / k1) *
+                   (1 + signs->k[1] % 2 / k2) +
+               1 / k;
 }
 
 static void

@@ -222,7 +222,8 @@ choose_version(const struct compose_spec *spec)
     bool newer =
         spec->central_eps.size > 0 || spec->expires > 0 || spec->label_only;
     for (size_t i = 0; i < spec->columns; i++) {
-        newer = newer || spec->column[i].missing || spec->column[i].clip;
+        newer = newer || spec->column[i].missing || spec->column[i].clip ||
+                spec->column[i].edges != NULL;
     }
     for (size_t i = 0; i < spec->layers; i++) {
         newer = newer || spec->layer[i].bf16;
@@ -341,6 +342,33 @@ add_scaling(struct tensors *tensors, const struct compose_spec *spec,
     host_text_clear(&values);
 }
 
+/* Edges of all columns of bins, if there are any. */
+static void
+add_edges(struct tensors *tensors, const struct compose_spec *spec)
+{
+    struct host_text values;
+    char shape[32];
+    host_text_init(&values, FILE_MOST);
+    for (size_t i = 0; i < spec->columns; i++) {
+        const struct schema_column *column = &spec->column[i];
+        for (size_t j = 0; column->edges != NULL && j + 2 < column->count;
+             j++) {
+            double edge = fabs(column->edges[j]) < FLUSH_COLUMN_LEAST
+                              ? 0
+                              : column->edges[j];
+            host_text_add(&values, &edge, sizeof edge);
+        }
+    }
+    tensors->data.failed |= values.failed;
+    if (values.size > 0) {
+        (void)snprintf(shape, sizeof shape, "%zu",
+                       values.size / sizeof(double));
+        add_tensor(tensors, "schema.edges", "F64", shape, values.data,
+                   values.size);
+    }
+    host_text_clear(&values);
+}
+
 static void
 write_shape(const struct layer *layer, char shape[64])
 {
@@ -424,6 +452,7 @@ add_all(struct tensors *tensors, const struct compose_spec *spec)
     host_text_print(&tensors->header, "\"}");
     add_scaling(tensors, spec, "schema.shift", false);
     add_scaling(tensors, spec, "schema.scale", true);
+    add_edges(tensors, spec);
     for (size_t i = 0; i < spec->layers; i++) {
         add_weights(tensors, &spec->layer[i], i);
     }

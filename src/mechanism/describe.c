@@ -54,14 +54,19 @@ say_titles(struct page *page)
     }
 }
 
-/* Whether a part clips each of its numbers for itself: a single one, or those
-   of a cube. */
+/* Whether a part clips a column's number for itself: a single one, those of a
+   cube, or one beside what says that it is missing. */
 static bool
-clips_each(const struct channel_instance *instance)
+clips_alone(const struct page *page, size_t part,
+            const struct schema_column *column)
 {
+    const struct channel_instance *instance =
+        page->mechanism->shape.part[part].instance;
     return instance->l > 0 &&
            (instance->size == 1 ||
-            instance->channel->domain == CHANNEL_DOMAIN_CUBE);
+            instance->channel->domain == CHANNEL_DOMAIN_CUBE ||
+            (column->missing &&
+             mechanism_keeps_pair(page->mechanism, part, column->at)));
 }
 
 /* Whether some part takes the column as a number of its own, with no encoder
@@ -74,7 +79,7 @@ sent_alone(const struct page *page, const struct schema_column *column)
         const struct shape_part *part = &page->mechanism->shape.part[i];
         alone =
             alone ||
-            (clips_each(part->instance) && column->at >= part->from &&
+            (column->at >= part->from && clips_alone(page, i, column) &&
              (column->at - part->from) / part->instance->size < part->blocks);
     }
     return alone && page->info.layers == 0;
@@ -271,6 +276,23 @@ say_channels(struct page *page)
     }
 }
 
+/* The noise on what says that a number is missing; false: entry `at` of z says
+   something else. */
+static bool
+say_missing(struct page *page, size_t at, double noise)
+{
+    size_t column = mechanism_missing_source(page->mechanism, at);
+    if (column == SIZE_MAX) {
+        return false;
+    }
+    host_text_print(&page->words, "  - whether ");
+    page_name(page, page->mechanism->shape.schema.column[column].name);
+    page_say(page, 6,
+             " is missing: %.3g, where the whole range from 0 to 1 is 1 wide",
+             noise);
+    return true;
+}
+
 /* The noise on one number: in its column's own units where it has one. */
 static void
 say_coordinates(struct page *page, size_t at,
@@ -284,6 +306,9 @@ say_coordinates(struct page *page, size_t at,
         size_t column =
             mechanism_source(page->mechanism, shape->part[at].from + i);
         double scale;
+        if (say_missing(page, shape->part[at].from + i, noise)) {
+            continue;
+        }
         if (column == SIZE_MAX) {
             plain = true;
             continue;
@@ -363,9 +388,9 @@ say_parts(struct page *page)
     say_channels(page);
     page_gap(page);
     page_say(page, 0,
-             "The chance in one report, as a standard deviation, the largest "
-             "where it depends on the truth (n reports "
-             "together: divided by the square root of n):");
+             "The noise of one report, as a standard deviation, in the worst "
+             "case. For the mean of n reports divide it by the square root of "
+             "n: by 32 for 1,000 people, by 100 for 10,000:");
     say_noise(page);
 }
 

@@ -89,6 +89,19 @@ categories(struct building *building, const struct schema_column *column)
     return list;
 }
 
+/* Where a column of bins is cut; null for what is no finite number. */
+static json_t *
+edges(struct building *building, const struct schema_column *column)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i + 2 < column->count && !building->failed; i++) {
+        append(building, list,
+               isfinite(column->edges[i]) ? json_real(column->edges[i])
+                                          : json_null());
+    }
+    return list;
+}
+
 static json_t *
 column(struct building *building, size_t at)
 {
@@ -98,13 +111,22 @@ column(struct building *building, size_t at)
     put(building, object, "name", safe_string(info.name));
     put(building, object, "kind", json_string(schema_kind(info.kind)->name));
     put_size(building, object, "count", info.count);
+    put(building, object, "missing",
+        json_string(info.missing       ? "told"
+                    : info.symbols > 0 ? "other"
+                                       : "middle"));
     if (info.symbols > 0) {
         put(building, object, "categories",
             categories(building,
                        &building->mechanism->shape.schema.column[at]));
-    } else {
+    }
+    if (info.symbols == 0 || schema_kind(info.kind)->ranged) {
         put_real(building, object, "low", info.low);
         put_real(building, object, "high", info.high);
+    }
+    if (building->mechanism->shape.schema.column[at].edges != NULL) {
+        put(building, object, "edges",
+            edges(building, &building->mechanism->shape.schema.column[at]));
     }
     return object;
 }

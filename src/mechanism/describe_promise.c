@@ -7,9 +7,14 @@
  * The second says less of a single report: its odds may exceed e^epsilon. For
  * any two records it is as good as an answer that with probability delta says
  * outright which of them it is and otherwise is pure (Kairouz, Oh and
- * Viswanath 2015, Theorem 3.4: every other mechanism is that one,
- * post-processed). Naming one of two equally likely records succeeds with
- * probability at most (e^epsilon + delta) / (1 + e^epsilon) in either case.
+ * Viswanath 2015: every other mechanism is that one, post-processed).
+ *
+ * Who names one of two equally likely records, x on reports in R and x' on
+ * others, is right with probability s = (P[R|x] + P[not R|x']) / 2. The promise
+ * for R, and for not R with the records exchanged, add up to
+ *
+ *     2 s <= e^epsilon (2 - 2 s) + 2 delta,
+ *     s <= (e^epsilon + delta) / (1 + e^epsilon).
  */
 #include <math.h>
 #include <stdio.h>
@@ -53,16 +58,31 @@ write_belief(double eps, double delta, char text[32])
     return belief <= 99.9;
 }
 
+/*
+ * A word for the size of epsilon, by how often the best guess between two
+ * equally likely records must be wrong: 1 - s of the head, which the odds
+ * printed above it state. The bounds are odds of 3, 9 and 99 to 1.
+ *
+ *     epsilon           1      2      4      8
+ *     wrong at least    26.9%  11.9%  1.8%   0.03%
+ */
 static const char *
-verdict(double eps)
+verdict(double eps, double delta)
 {
-    if (eps <= 1) {
-        return "strong protection";
+    double wrong = (1 - delta) / (1 + exp(eps));
+    if (wrong >= 1.0 / 4) {
+        return "strong protection: the best guess between two that seemed "
+               "equally likely is wrong at least one time in four";
     }
-    if (eps <= 4) {
-        return "moderate protection";
+    if (wrong >= 1.0 / 10) {
+        return "moderate protection: the best guess between two that seemed "
+               "equally likely is wrong at least one time in ten";
     }
-    return eps <= 10 ? "weak protection" : "little protection";
+    return wrong >= 1.0 / 100
+               ? "weak protection: the best guess between two that seemed "
+                 "equally likely may be right more than nine times in ten"
+               : "little protection: the best guess between two that seemed "
+                 "equally likely may be right more than 99 times in a hundred";
 }
 
 uint64_t
@@ -318,7 +338,7 @@ describe_promise(struct page *page)
     }
     page_gap(page);
     page_say(page, 0, "For the size of this epsilon: %s.",
-             verdict(page->info.eps));
+             verdict(page->info.eps, page->info.delta));
     page_gap(page);
     say_budget(page);
     page_gap(page);

@@ -4,15 +4,17 @@
  * Every entry of every channel's estimator gets a row, with the running mean
  * and sum of squares of what the reports say (Welford 1962). The estimators
  * are unbiased, so the mean is; a frequency may come out below 0 or above 1,
- * and is not clipped: that would make small ones too large on average.
+ * and is not clipped: that would make small ones too large on average. (The
+ * mean of those who have a value is a ratio of two such: ratio.h.)
  *
  *     numbers   value = offset + unit mean   one row a coordinate of a block
  *     symbols   value = mean                 one row a symbol
  *
  * What is estimated is the mean of the points q of the domain: a number
- * beyond its range counts as the range's end, a missing one as its middle,
- * and each is rounded to a step of 1/l. The interval allows for the rounding,
- * and not for the clipping, which nobody but the devices knows.
+ * beyond its range counts as the range's end, a missing one that is not told
+ * apart as its middle, and each is rounded to a step of 1/l. The interval
+ * allows for the rounding, and not for the clipping, which nobody but the
+ * devices knows.
  *
  * Where reports are few or nearly all alike, their own spread says little: a
  * symbol that no report names has a spread of 0. The channel's noise is known,
@@ -37,7 +39,9 @@
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
+#include "likelihood/interval.h"
 #include "mechanism/mechanism.h"
+#include "mechanism/ratio.h"
 
 #define ROWS_MOST ((size_t)1 << 22)
 #define BOOK_ROWS_MOST (16 * (size_t)CHANNEL_K_MAX) /* of a part with books */
@@ -51,10 +55,16 @@ struct row {
     double noise;    /* deviation of one report, in the channel's units */
     double bias;     /* likewise */
     double rounding; /* likewise: the most that rounding moves a point */
-    double slope;    /* symbols: V_true - V_other + 1, see score_half */
+    double slope;    /* symbols: V_true - V_other + 1, see interval.h */
     size_t n; /* reports about it: of a codebook, those whose lot it was */
     double mean;
     double squares; /* sum of (estimate - mean)^2 */
+    bool number;    /* it is a column's number, and where it is missing */
+    bool known;     /* the row behind it says so; else it is its middle */
+    bool missing;   /* the share of those of whom it is missing */
+    double off;     /* of the last report from the mean before it */
+    double cross;   /* known: sum of (estimate - mean) times that of the row
+                       behind it */
 };
 
 struct sotto_estimate {
@@ -76,6 +86,24 @@ finish(struct host_text *text)
     return text->data;
 }
 
+/* What says that a column's number is missing: 1 in x, l on the lattice. */
+static bool
+name_missing(const struct sotto_mechanism *mechanism, size_t part,
+             size_t column, struct row *row)
+{
+    const struct report_part *own = &mechanism->device.report->part[part];
+    struct host_text name;
+    host_text_init(&name, TEXT_MOST);
+    host_text_add(&name, "", 0);
+    host_printable_add(&name, mechanism->shape.schema.column[column].name,
+                       CHARACTERS_MOST);
+    row->unit = 1 / (double)own->instance.l;
+    row->missing = true;
+    row->name = finish(&name);
+    row->category = strdup(SCHEMA_MISSING);
+    return row->name != NULL && row->category != NULL;
+}
+
 /* One coordinate of a point: a number's column, or a place in the part. */
 static bool
 name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
@@ -94,6 +122,7 @@ name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
             &mechanism->shape.schema.column[column];
         host_text_add(&name, "", 0);
         host_printable_add(&name, from->name, CHARACTERS_MOST);
+        row->number = true;
         row->offset = from->shift;
         row->unit = from->scale != 0 ? 1 / from->scale / l : 0; /* constant */
     }
@@ -196,6 +225,19 @@ rounding_of(const struct channel_instance *instance)
     }
 }
 
+/* A number and what says that it is missing, behind it in the same part: the
+   first is rounded as on a line, the other not at all, for it is 0 or 1. */
+static void
+join_pair(const struct sotto_mechanism *mechanism, size_t part, size_t at,
+          struct row *row)
+{
+    row[0].known = true;
+    if (mechanism_keeps_pair(mechanism, part, at)) {
+        row[0].rounding -= row[0].rounding >= 1 ? 0.5 : 0;
+        row[1].rounding = 0;
+    }
+}
+
 static bool
 add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
 {
@@ -213,7 +255,13 @@ add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
         return add_symbols(mechanism, part, row);
     }
     for (size_t i = 0; good && i < rows_of(own); i++) {
-        good = name_coordinate(mechanism, part, i, &row[i]);
+        size_t column = mechanism_missing_source(mechanism, own->from + i);
+        good = column != SIZE_MAX
+                   ? name_missing(mechanism, part, column, &row[i])
+                   : name_coordinate(mechanism, part, i, &row[i]);
+        if (good && i > 0 && row[i].missing) {
+            join_pair(mechanism, part, own->from + i - 1, &row[i - 1]);
+        }
     }
     return good;
 }
@@ -315,8 +363,12 @@ add_block(struct sotto_estimate *estimate, struct row *row,
     at->likelihood->estimate(at, wire, estimate->entries);
     for (uint32_t i = 0; i < at->instance->size; i++, row++) {
         double off = estimate->entries[i] - row->mean;
+        row->off = off;
         row->mean += off / (double)++row->n;
         row->squares += off * (estimate->entries[i] - row->mean);
+        if (row->missing && row > estimate->row && row[-1].known) {
+            row[-1].cross += row[-1].off * (estimate->entries[i] - row->mean);
+        }
     }
     return row;
 }
@@ -354,43 +406,59 @@ sotto_estimate_rows(const struct sotto_estimate *estimate)
     return estimate->rows;
 }
 
-/*
- * Student's quantile for `freedom` degrees of freedom where the normal one is
- * z: Wallace's approximation (1959), solved for t. It is above the true one
- * (at 95%: by 39% for 1 degree, 4% for 2, 0.5% for 4, 0.1% for 9).
- */
-static double
-student(double z, double freedom)
-{
-    double u = z * (8 * freedom + 3) / (8 * freedom + 1);
-    return sqrt(freedom * expm1(u * u / freedom));
-}
-
-/*
- * With c = z^2/n and slope = V_true - V_other + 1, V(f) is
- * V_other + slope f - f^2, and the ends solve
- *
- *     (1 + c) f^2 - (2 value + c slope) f + value^2 - c V_other = 0.
- */
 static double
 score_half(const struct row *row, double n, double z)
 {
-    double c = z * z / n, value = row->mean, other = row->noise * row->noise;
-    double middle = 2 * value + c * row->slope;
-    double at_value = fmax(0, other + row->slope * value - value * value);
-    double root = sqrt(4 * c * at_value + c * c * row->slope * row->slope);
-    double low = (middle - root) / (2 + 2 * c);
-    double high = (middle + root) / (2 + 2 * c);
-    double least = z * row->noise / sqrt(n);
-    return fmax(fmax(high - value, value - low), least);
+    struct interval_share share = {row->noise * row->noise, row->slope};
+    return interval_share_half(&share, row->mean, n, z);
 }
 
 static double
 number_half(const struct row *row, double n, double z)
 {
     double spread = sqrt(row->squares / (n - 1));
-    double deviation = fmax(student(z, n - 1) * spread, z * row->noise);
-    return deviation / sqrt(n) + row->bias + row->rounding;
+    return interval_mean_half(spread, row->noise, n, z) + row->bias +
+           row->rounding;
+}
+
+/* The mean of those who have a value, x over 1 - m; a constant has no other. */
+static void
+put_known(const struct row *row, double z, struct sotto_estimate_row *ret_row)
+{
+    const struct row *gone = &row[1];
+    double n = (double)row->n, l = 1 / gone->unit, squared = (n - 1) * l * l;
+    double scale = row->unit * l, rounding = fabs(row->unit) * row->rounding;
+    double mixed = gone->rounding > 0 ? 1 : 0; /* not kept as they are */
+    struct ratio_moments moments = {
+        .n = n,
+        .above = row->mean / l,
+        .below = 1 - gone->mean / l,
+        .above_above = row->squares / squared,
+        .above_below = -row->cross / squared,
+        .below_below = gone->squares / squared,
+        .noise = row->noise / l,
+        .bias = (row->bias + gone->rounding + row->rounding * mixed) / l,
+    };
+    struct ratio ratio = {.bounded = true};
+    if (scale != 0) {
+        ratio_estimate(&moments, interval_student(z, n - 1), z, &ratio);
+    }
+    ret_row->unbounded = !ratio.bounded;
+    ret_row->value = row->offset + scale * ratio.value;
+    ret_row->noise_deviation = fabs(scale) * ratio.noise_deviation;
+    ret_row->low =
+        row->offset - rounding + fmin(scale * ratio.low, scale * ratio.high);
+    ret_row->high =
+        row->offset + rounding + fmax(scale * ratio.low, scale * ratio.high);
+}
+
+static enum sotto_estimate_missing
+missing_of(const struct row *row)
+{
+    if (row->known || row->missing) {
+        return SOTTO_MISSING_TOLD;
+    }
+    return row->number ? SOTTO_MISSING_MIDDLE : SOTTO_MISSING_NONE;
 }
 
 /* Of one report the spread is unknown: with fewer than two nothing is ruled
@@ -402,9 +470,12 @@ sotto_estimate_row(const struct sotto_estimate *estimate, size_t i, double z,
     const struct row *row = &estimate->row[i];
     double n = (double)row->n, unit = fabs(row->unit), half = INFINITY;
     if (row->n >= 2) {
-        half = unit * (row->category != NULL ? score_half(row, n, z) + row->bias
-                                             : number_half(row, n, z));
+        half = unit * (row->category != NULL && !row->missing
+                           ? score_half(row, n, z) + row->bias
+                           : number_half(row, n, z));
     }
+    ret_row->missing = missing_of(row);
+    ret_row->unbounded = row->n < 2;
     ret_row->name = row->name;
     ret_row->category = row->category;
     ret_row->value = row->offset + row->unit * row->mean;
@@ -412,4 +483,7 @@ sotto_estimate_row(const struct sotto_estimate *estimate, size_t i, double z,
     ret_row->high = ret_row->value + half;
     ret_row->noise_deviation =
         row->n > 0 ? unit * row->noise / sqrt(n) : INFINITY;
+    if (row->known && row->n >= 2) {
+        put_known(row, z, ret_row);
+    }
 }

@@ -347,7 +347,8 @@ reach_of(const struct shape *shape, size_t column)
         const struct shape_part *part = &shape->part[i];
         if (part->instance->channel->domain == CHANNEL_DOMAIN_BALL &&
             entry >= part->from &&
-            (entry - part->from) / part->instance->size < part->blocks) {
+            (entry - part->from) / part->instance->size < part->blocks &&
+            !shape->schema.column[column].missing) {
             return 1 / sqrt(part->instance->size);
         }
     }
@@ -432,11 +433,32 @@ mechanism_source(const struct sotto_mechanism *mechanism, size_t at)
     const struct shape *shape = &mechanism->shape;
     for (size_t i = 0; i < shape->schema.columns && shape->layers == 0; i++) {
         if (shape->schema.column[i].at == at &&
+            shape->schema.column[i].inputs > 0 &&
             schema_kind(shape->schema.column[i].kind)->ranged) {
             return i;
         }
     }
     return SIZE_MAX;
+}
+
+size_t
+mechanism_missing_source(const struct sotto_mechanism *mechanism, size_t at)
+{
+    size_t column = at > 0 ? mechanism_source(mechanism, at - 1) : SIZE_MAX;
+    return column != SIZE_MAX && mechanism->shape.schema.column[column].missing
+               ? column
+               : SIZE_MAX;
+}
+
+bool
+mechanism_keeps_pair(const struct sotto_mechanism *mechanism, size_t part,
+                     size_t at)
+{
+    const struct shape_part *own = &mechanism->shape.part[part];
+    return own->instance->channel->domain == CHANNEL_DOMAIN_CUBE ||
+           own->instance->size == 1 ||
+           (own->instance->size == 2 && (at - own->from) % 2 == 0 &&
+            mechanism_missing_source(mechanism, at + 1) != SIZE_MAX);
 }
 
 size_t
@@ -453,7 +475,9 @@ sotto_mechanism_part_column(const struct sotto_mechanism *mechanism,
                    ? SIZE_MAX
                    : own->column;
     }
-    return own->instance->size == 1
-               ? mechanism_source(mechanism, own->from + block)
-               : SIZE_MAX;
+    size_t at = own->from + block * own->instance->size;
+    bool pair = own->instance->size == 2 &&
+                mechanism_missing_source(mechanism, at + 1) != SIZE_MAX;
+    return own->instance->size == 1 || pair ? mechanism_source(mechanism, at)
+                                            : SIZE_MAX;
 }

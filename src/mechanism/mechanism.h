@@ -49,5 +49,15 @@ mechanism_publish(struct sotto_mechanism *mechanism, const char *path,
 /* Column of a number that is entry `at` of z, where z is x itself and the
    entry is a whole number column; SIZE_MAX otherwise. */
 size_t mechanism_source(const struct sotto_mechanism *mechanism, size_t at);
+/* The column of which entry `at` of z says whether it is missing, where z is x
+   itself; SIZE_MAX otherwise. */
+size_t mechanism_missing_source(const struct sotto_mechanism *mechanism,
+                                size_t at);
+/* Whether a number that is entry `at` of z, and what says that it is missing,
+   behind it, come out of a part's domain each as if it were alone: on lines
+   of their own, in a cube, and where the two are a block, for one of them is
+   always 0. */
+bool mechanism_keeps_pair(const struct sotto_mechanism *mechanism, size_t part,
+                          size_t at);
 
 #endif

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <sodium.h>
 
@@ -224,6 +225,14 @@ signature_read(const char *path, char **ret_text, size_t *ret_size,
     }
     if (status == SOTTO_STATUS_MEMORY) {
         return host_fail_memory(err);
+    }
+    if (access(path, F_OK) != 0) {
+        return host_fail(
+            err, SOTTO_STATUS_SIGNATURE, 0,
+            "no signature: there is no '%s'; sign the mechanism "
+            "first (sotto sign), or get the signature from whoever "
+            "sent you the mechanism",
+            host_shown(path));
     }
     return host_fail(err, SOTTO_STATUS_SIGNATURE, 0, "no signature: %s",
                      inner.message);

@@ -133,6 +133,10 @@ rebudget_digest(const struct sotto_mechanism *mechanism,
             digest_number(&state, encoder->column[i].missing);
             digest_number(&state, encoder->column[i].clip);
         }
+        if (encoder->column[i].edge != NULL) {
+            digest_bytes(&state, encoder->column[i].edge,
+                         (encoder->column[i].count - 2) * sizeof(double));
+        }
     }
     digest_bytes(&state, encoder->shift, columns * sizeof *encoder->shift);
     digest_bytes(&state, encoder->scale, columns * sizeof *encoder->scale);

@@ -432,15 +432,13 @@ drop_marked(struct sotto_report_reader *reader)
     reader->count = kept;
 }
 
-/* Keeps the first of the reports with one id; `data` is the file's lines, or
-   NULL if it is binary. */
+/* Sets the reports in the order of their ids, and marks the copies; *ret_other
+   and *ret_first are as mark_copies has them. Statuses: MEMORY. */
 static enum sotto_status
-drop_copies(const struct source *source, const uint8_t *data, size_t size,
-            struct sotto_report_reader *reader, struct sotto_error *err)
+find_copies(struct sotto_report_reader *reader, const uint8_t **ret_first,
+            const uint8_t **ret_other, struct sotto_error *err)
 {
-    const uint8_t *first = NULL, *other;
     uint8_t **sorted = calloc(reader->count, sizeof *sorted);
-    enum sotto_status status = SOTTO_STATUS_OK;
     if (sorted == NULL) {
         return host_fail_memory(err);
     }
@@ -448,23 +446,93 @@ drop_copies(const struct source *source, const uint8_t *data, size_t size,
         sorted[i] = reader->reports + i * reader->report_size;
     }
     qsort(sorted, reader->count, sizeof *sorted, compare_ids);
-    other = mark_copies(reader, sorted, &first);
-    if (other != NULL) {
+    *ret_other = mark_copies(reader, sorted, ret_first);
+    free(sorted);
+    return SOTTO_STATUS_OK;
+}
+
+/* Keeps the first of the reports with one id; `data` is the file's lines, or
+   NULL if it is binary. */
+static enum sotto_status
+drop_copies(const struct source *source, const uint8_t *data, size_t size,
+            struct sotto_report_reader *reader, struct sotto_error *err)
+{
+    const uint8_t *first = NULL, *other = NULL;
+    enum sotto_status status = find_copies(reader, &first, &other, err);
+    if (status == SOTTO_STATUS_OK && other != NULL) {
         size_t at = (size_t)(other - reader->reports) / reader->report_size;
         size_t of = (size_t)(first - reader->reports) / reader->report_size;
-        status = host_fail(
+        return host_fail(
             err, SOTTO_STATUS_INPUT, position_of(reader, at, data, size),
             "'%s': reports %zu and %zu have one id but differ: "
             "either one device sent two reports under one id, or "
             "files of different campaigns were mixed; keep the one "
             "that belongs here and remove the other",
             host_shown(source->name), of + 1, at + 1);
-    } else {
+    }
+    if (status == SOTTO_STATUS_OK) {
         drop_marked(reader);
     }
-    free(sorted);
     return status;
 }
+
+/* ---- Two files ----------------------------------------------------------- */
+
+static bool
+same_mechanism(const struct sotto_report_reader *a,
+               const struct sotto_report_reader *b)
+{
+    return a->report_size == b->report_size &&
+           (a->count == 0 || b->count == 0 ||
+            memcmp(a->reports + REPORT_MAGIC_SIZE,
+                   b->reports + REPORT_MAGIC_SIZE, SOTTO_HASH_SIZE) == 0);
+}
+
+enum sotto_status
+sotto_report_reader_join(struct sotto_report_reader *reader,
+                         const struct sotto_report_reader *other,
+                         const char *name, struct sotto_error *err)
+{
+    size_t each = reader->report_size;
+    size_t count = reader->count + other->count;
+    struct sotto_report_reader both = {.count = count, .report_size = each};
+    const uint8_t *first = NULL, *differs = NULL;
+    enum sotto_status status;
+    if (!same_mechanism(reader, other)) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "'%s': its reports are of another mechanism",
+                         host_shown(name));
+    }
+    both.reports = calloc(count + 1, each);
+    if (both.reports == NULL) {
+        return host_fail_memory(err);
+    }
+    memcpy(both.reports, reader->reports, reader->count * each);
+    memcpy(both.reports + reader->count * each, other->reports,
+           other->count * each);
+    status = find_copies(&both, &first, &differs, err);
+    if (status == SOTTO_STATUS_OK && differs != NULL) {
+        size_t at = (size_t)(differs - both.reports) / each - reader->count;
+        status = host_fail(err, SOTTO_STATUS_INPUT, at * each,
+                           "'%s': its report %zu has the id of another report, "
+                           "in an earlier file, but differs: one device sent "
+                           "two reports under one id, or files of different "
+                           "campaigns were mixed; remove the one that does not "
+                           "belong here",
+                           host_shown(name), at + 1);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        free(both.reports);
+        return status;
+    }
+    drop_marked(&both);
+    both.repeated += reader->repeated + other->repeated;
+    free(reader->reports);
+    *reader = both;
+    return SOTTO_STATUS_OK;
+}
+
+/* ---- From bytes ---------------------------------------------------------- */
 
 /* Takes `data` over, also on failure. */
 static enum sotto_status

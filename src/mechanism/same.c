@@ -30,6 +30,9 @@ same_column(const struct schema_column *x, const struct schema_column *y)
     for (size_t i = 0; same && x->values != NULL && i + 1 < x->count; i++) {
         same = strcmp(x->values[i], y->values[i]) == 0;
     }
+    for (size_t i = 0; same && x->edges != NULL && i + 2 < x->count; i++) {
+        same = x->edges[i] == y->edges[i];
+    }
     return same;
 }
 

@@ -117,6 +117,37 @@ reads_column(const struct report_part *part, size_t column)
     return reads;
 }
 
+/* Whether a part of numbers reads an entry of x, where there are no layers. */
+static bool
+reads_entry(const struct report_part *part, const struct shape *shape,
+            size_t entry)
+{
+    return part->factors == 0 && shape->layers == 0 && entry >= part->from &&
+           entry - part->from < (size_t)part->blocks * part->instance.size;
+}
+
+/* Whether a number says nothing but the label: of all parts only such as cover
+   the label read its entry of x. */
+static bool
+is_label_number(const struct shape *shape, const struct device_view *device,
+                size_t column)
+{
+    const struct encode_plan *encoder = device->encoder;
+    bool label = false, more = false;
+    size_t entry = 0;
+    for (size_t i = 0; i < column; i++) {
+        entry += encoder->column[i].inputs;
+    }
+    for (size_t i = 0; i < shape->parts; i++) {
+        bool reads = reads_entry(&device->report->part[i], shape, entry);
+        bool covers = strcmp(shape->part[i].covers, "label") == 0;
+        label = label || (reads && covers);
+        more = more || (reads && !covers);
+    }
+    return label && !more &&
+           encoder->column[column].kind == ENCODE_COLUMN_NUMBER;
+}
+
 /* Whether a column says nothing but the label: only parts that cover the label
    read it. */
 static bool
@@ -144,7 +175,8 @@ describe_columns(struct shape *shape, const struct device_view *device,
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < encoder->columns; i++) {
         status = schema_add_device(schema, &encoder->column[i],
                                    encoder->shift[i], encoder->scale[i], err);
-        schema->column[i].label = is_label(shape, device, i);
+        schema->column[i].label =
+            is_label(shape, device, i) || is_label_number(shape, device, i);
     }
     return status;
 }

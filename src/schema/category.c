@@ -94,7 +94,56 @@ copy_words(const struct word *words, size_t count)
     return strings;
 }
 
-/* The data's own categories, sorted bytewise, "other" the last symbol. */
+/* Puts the symbol of a missing value behind the others; one that the data calls
+   so is the same. Returns how many there are then. */
+static size_t
+add_missing(struct word *words, size_t count)
+{
+    static const struct word missing = {(const uint8_t *)SCHEMA_MISSING,
+                                        sizeof SCHEMA_MISSING - 1};
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (compare_words(&words[i], &missing) != 0) {
+            words[kept++] = words[i];
+        }
+    }
+    words[kept++] = missing;
+    return kept;
+}
+
+/* Fills a column with these categories, for one more of which there is room. */
+static enum sotto_status
+set_values(struct word *words, size_t count, bool missing,
+           struct schema_column *ret, struct sotto_error *err)
+{
+    count = missing ? add_missing(words, count) : count;
+    ret->missing = missing;
+    ret->values = copy_words(words, count);
+    ret->count = count + 1;
+    return ret->values != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
+}
+
+/* The categories of a schema, in its order. */
+static enum sotto_status
+take_values(const struct sotto_schema_column *as, bool missing,
+            struct schema_column *ret, struct sotto_error *err)
+{
+    struct word *words = calloc(as->count + 1, sizeof *words);
+    enum sotto_status status;
+    if (words == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < as->count; i++) {
+        words[i] = (struct word){(const uint8_t *)as->values[i],
+                                 strlen(as->values[i])};
+    }
+    status = set_values(words, as->count, missing, ret, err);
+    free(words);
+    return status;
+}
+
+/* A schema's categories, or the data's own, sorted bytewise; behind them
+   "missing", where it is told, and "other", the last symbol. */
 static enum sotto_status
 fit_category(const struct sotto_table *table, size_t column,
              const struct schema_aim *aim, struct schema_column *ret,
@@ -103,9 +152,11 @@ fit_category(const struct sotto_table *table, size_t column,
     const uint8_t *bytes;
     size_t count, declared = 0, rows = sotto_table_rows(table);
     enum sotto_status status = SOTTO_STATUS_OK;
-    (void)aim;
+    if (aim->as != NULL) {
+        return take_values(aim->as, aim->missing, ret, err);
+    }
     (void)table_words(table, column, &declared, &bytes);
-    struct word *words = calloc(rows + declared, sizeof *words);
+    struct word *words = calloc(rows + declared + 1, sizeof *words);
     if (words == NULL) {
         return host_fail_memory(err);
     }
@@ -121,11 +172,7 @@ fit_category(const struct sotto_table *table, size_t column,
                                err),
             err, "drop");
     } else {
-        ret->values = copy_words(words, count);
-        ret->count = count + 1;
-        if (ret->values == NULL) {
-            status = host_fail_memory(err);
-        }
+        status = set_values(words, count, aim->missing, ret, err);
     }
     free(words);
     return status;
@@ -159,7 +206,7 @@ static void
 describe_category(const struct schema_column *column,
                   const struct schema_range *range, struct host_text *text)
 {
-    size_t count = column->count - 1;
+    size_t count = column->count - (column->missing ? 2 : 1);
     (void)range;
     host_text_print(text, "one of %zu categories: ", count);
     for (size_t i = 0; i < count && i < CATEGORIES_SHOWN; i++) {
@@ -169,11 +216,13 @@ describe_category(const struct schema_column *column,
     if (count > CATEGORIES_SHOWN) {
         host_text_print(text, " and %zu more", count - CATEGORIES_SHOWN);
     }
-    host_text_print(text, "%s",
-                    column->missing
-                        ? "; a missing one counts as the last of these, "
-                          "anything else as (other)"
-                        : "; anything else counts as (other)");
+    if (column->missing) {
+        host_text_print(text, "; a missing one is told apart, as ");
+        host_printable_add(text, column->values[count], LETTERS_SHOWN);
+    }
+    host_text_print(text, column->missing
+                              ? ", and anything else counts as (other)"
+                              : "; anything else counts as (other)");
 }
 
 static struct sotto_value

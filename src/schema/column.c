@@ -19,12 +19,24 @@ static const struct schema_kind *const kinds[] = {
     [SOTTO_COLUMN_NUMBER] = &schema_number,
     [SOTTO_COLUMN_CATEGORY] = &schema_category,
     [SOTTO_COLUMN_BYTES] = &schema_bytes,
+    [SOTTO_COLUMN_BINS] = &schema_bins,
 };
 
 const struct schema_kind *
 schema_kind(enum sotto_column_kind kind)
 {
     return kinds[kind];
+}
+
+enum sotto_column_kind
+schema_kind_of(const struct sotto_schema_column *as,
+               const struct sotto_table *table, size_t column)
+{
+    if (as == NULL || as->type == SOTTO_SCHEMA_IMAGE) {
+        return sotto_table_kind(table, column);
+    }
+    return sotto_schema_is_number(as->type) ? SOTTO_COLUMN_NUMBER
+                                            : SOTTO_COLUMN_CATEGORY;
 }
 
 /* ---- Schemas ------------------------------------------------------------- */
@@ -60,28 +72,35 @@ put_text(char *to, const char *text)
     return to + size;
 }
 
-/* Gives a column texts of its own, in one block: pointers, name, values. NULL
-   for lack of memory. */
+/* Gives a column texts and edges of its own, in one block: edges, pointers,
+   name, values. NULL for lack of memory. */
 static void *
 own_texts(struct schema_column *column)
 {
     size_t count = column->values != NULL ? column->count - 1 : 0;
-    size_t size = count * sizeof(char *) + strlen(column->name) + 1;
+    size_t edges = column->edges != NULL ? column->count - 2 : 0;
+    size_t size = count * sizeof(char *) + edges * sizeof(double) +
+                  strlen(column->name) + 1;
     for (size_t i = 0; i < count; i++) {
         size += strlen(column->values[i]) + 1;
     }
-    const char **block = malloc(size);
-    if (block == NULL) {
+    double *edge = malloc(size);
+    if (edge == NULL) {
         return NULL;
     }
+    const char **block = (const char **)(void *)(edge + edges);
     char *name = (char *)(block + count), *at = put_text(name, column->name);
+    if (edges > 0) {
+        memcpy(edge, column->edges, edges * sizeof *edge);
+        column->edges = edge;
+    }
     for (size_t i = 0; i < count; i++) {
         block[i] = at;
         at = put_text(at, column->values[i]);
     }
     column->name = name;
     column->values = column->values != NULL ? block : NULL;
-    return block;
+    return edge;
 }
 
 enum sotto_status
@@ -112,6 +131,7 @@ schema_add_device(struct schema *schema, const struct encode_column *column,
                                  .input = column->inputs > 0,
                                  .shift = shift,
                                  .scale = scale,
+                                 .edges = column->edge,
                                  .missing = column->missing,
                                  .clip = column->clip};
     const char **values = NULL;
@@ -135,16 +155,21 @@ enum sotto_status
 schema_fit(struct schema *schema, const struct sotto_table *table,
            size_t column, const struct schema_aim *aim, struct sotto_error *err)
 {
-    struct schema_column fitted = {.name = sotto_table_name(table, column),
-                                   .kind = sotto_table_kind(table, column),
-                                   .count = 1,
-                                   .input = aim->input};
+    struct schema_column fitted = {
+        .name = sotto_table_name(table, column),
+        .kind = aim->bins > 0 ? SOTTO_COLUMN_BINS
+                              : schema_kind_of(aim->as, table, column),
+        .count = 1,
+        .input = aim->input};
     enum sotto_status status =
         kinds[fitted.kind]->fit(table, column, aim, &fitted, err);
     if (status == SOTTO_STATUS_OK) {
         status = schema_add(schema, &fitted, err);
     }
-    free((void *)(uintptr_t)fitted.values); /* its const is the reader's */
+    /* What bins fitted is one block, which begins with the edges; the const is
+       the reader's. */
+    free(fitted.edges != NULL ? (void *)(uintptr_t)fitted.edges
+                              : (void *)(uintptr_t)fitted.values);
     return status;
 }
 

@@ -1,9 +1,9 @@
 /*
  * column.h: a schema, its columns, and what there is to each kind of column.
  *
- * A kind is one file (number.c, category.c, samples.c) and one row of the table
- * in column.c; all others ask the kind's row. What a device does with a value
- * is in the device's own code.
+ * A kind is one file (number.c, category.c, samples.c, bins.c) and one row of
+ * the table in column.c; all others ask the kind's row. What a device does with
+ * a value is in the device's own code.
  */
 #ifndef SOTTO_SCHEMA_COLUMN_H
 #define SOTTO_SCHEMA_COLUMN_H
@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "encode/encode.h"
+#include "sotto/schemas.h"
 #include "sotto/tables.h"
 
 struct host_text;
@@ -26,12 +27,14 @@ struct schema_column {
     size_t count;              /* categories and "other", or bytes */
     const char *const *values; /* count - 1 categories, else NULL */
     bool input;                /* a category's one-hot code goes into x */
-    double shift, scale;       /* x = (value - shift) scale */
+    double shift, scale;       /* x = (value - shift) scale; of bins, the range
+                                  that becomes -1 to 1 is all of them */
     bool missing; /* a missing value is told: a number's has an entry of x,
                      a category's is the last of `values` */
     bool clip;    /* a number's x is kept from -1 to 1 */
     bool label;   /* of a mechanism: read for the label alone, may be missing */
-    size_t inputs, at; /* of a schema: entries of x, and the first of them */
+    size_t inputs, at;   /* of a schema: entries of x, and the first of them */
+    const double *edges; /* of bins: count - 2, ascending; else NULL */
 };
 
 /* Owns its columns and their texts. Those of a column lie as a device has them:
@@ -47,10 +50,16 @@ struct schema_aim {
     bool range; /* the range becomes -1 to 1; else mean 0, variance 1 */
     bool given; /* the range is low to high; else the data's own */
     double low, high;
-    bool input;  /* a category's one-hot code goes into x */
-    bool robust; /* of a number, in place of the first two: where all but the
-                    lowest and the highest hundredth of the values lie becomes
-                    -1 to 1, and what is beyond is cut */
+    bool input;   /* a category's one-hot code goes into x */
+    size_t bins;  /* a number becomes one of so many ranges; 0: it does not */
+    bool robust;  /* of a number, in place of the first two: where all but the
+                     lowest and the highest hundredth of the values lie, or `as`
+                     has its range, becomes -1 to 1, and what is beyond is cut */
+    bool missing; /* a missing value is told apart: schema_column's; bytes
+                     cannot */
+    const struct sotto_schema_column *as; /* what the column is, with its range
+                    or values; what is `given` overrules its range. NULL: what
+                    the table says */
 };
 
 /* The range of a column's values, and what becomes of those beyond. */
@@ -68,6 +77,9 @@ struct schema_field {
     uint8_t *room; /* for count + 1 bytes, where the kind needs it */
 };
 #define SCHEMA_HOSTILE 20u /* kinds of hostile values */
+
+/* What the symbol of a missing category is called. */
+#define SCHEMA_MISSING "(missing)"
 
 struct schema_kind {
     const char *name;               /* in a manifest */
@@ -99,10 +111,23 @@ struct schema_kind {
                                struct random *random);
 };
 
-extern const struct schema_kind schema_number, schema_category, schema_bytes;
+extern const struct schema_kind schema_number, schema_category, schema_bytes,
+    schema_bins;
+
+/* Gives the finite numbers of a column in ascending order, for the caller to
+   wipe and free: one more than the table has rows. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+schema_sort_numbers(const struct sotto_table *table, size_t column,
+                    double **ret_value, size_t *ret_count,
+                    struct sotto_error *err);
 
 /* The row of a kind. */
 const struct schema_kind *schema_kind(enum sotto_column_kind kind);
+/* The kind of a column of a table: as a schema has it (NULL: none does), or as
+   the table does. */
+enum sotto_column_kind schema_kind_of(const struct sotto_schema_column *as,
+                                      const struct sotto_table *table,
+                                      size_t column);
 
 /* A schema without columns, with room for `most`. Clear it in any case;
    clearing zeros is fine. Statuses: MEMORY. */

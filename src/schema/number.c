@@ -14,16 +14,42 @@
 
 #define TAIL 100u /* one value of so many lies below the range, and above */
 
+/* One stray word makes a column text, and the numbers around it are numbers
+   still. */
+static struct sotto_value
+read_number(struct sotto_value value)
+{
+    if (value.kind == SOTTO_VALUE_TEXT && isfinite(value.number)) {
+        value.kind = SOTTO_VALUE_NUMBER;
+    }
+    return value;
+}
+
+/* A field as a device reads it: within the range of `as`, if there is one, so
+   that no outlier moves what is fitted. */
+static struct sotto_value
+number_at(const struct sotto_table *table, size_t row, size_t column,
+          const struct sotto_schema_column *as)
+{
+    struct sotto_value value =
+        read_number(sotto_table_cell(table, row, column));
+    if (as != NULL && as->low < as->high) {
+        value.number = fmin(fmax(value.number, as->low), as->high);
+    }
+    return value;
+}
+
 /* Mean 0 and variance 1 over the values there are, by Welford's running mean
    and sum of squares: no cancellation. A constant becomes 0. */
 static enum sotto_status
 fit_standard(const struct sotto_table *table, size_t column,
-             struct schema_column *ret, struct sotto_error *err)
+             const struct schema_aim *aim, struct schema_column *ret,
+             struct sotto_error *err)
 {
     double mean = 0, squares = 0, deviation;
     size_t count = 0;
     for (size_t row = 0; row < sotto_table_rows(table); row++) {
-        struct sotto_value value = sotto_table_cell(table, row, column);
+        struct sotto_value value = number_at(table, row, column, aim->as);
         if (value.kind == SOTTO_VALUE_NUMBER) {
             double from = value.number - mean;
             mean += from / (double)++count;
@@ -48,7 +74,7 @@ find_range(const struct sotto_table *table, size_t column, double *ret_low,
 {
     bool found = false;
     for (size_t row = 0; row < sotto_table_rows(table); row++) {
-        struct sotto_value value = sotto_table_cell(table, row, column);
+        struct sotto_value value = number_at(table, row, column, NULL);
         if (value.kind != SOTTO_VALUE_NUMBER) {
             continue;
         }
@@ -59,10 +85,10 @@ find_range(const struct sotto_table *table, size_t column, double *ret_low,
     return found;
 }
 
-/* The values there are, in order; the caller's to wipe and free. */
-static enum sotto_status
-sort_values(const struct sotto_table *table, size_t column, double **ret_value,
-            size_t *ret_count, struct sotto_error *err)
+enum sotto_status
+schema_sort_numbers(const struct sotto_table *table, size_t column,
+                    double **ret_value, size_t *ret_count,
+                    struct sotto_error *err)
 {
     size_t rows = sotto_table_rows(table), count = 0;
     double *value = calloc(rows + 1, sizeof *value);
@@ -70,7 +96,7 @@ sort_values(const struct sotto_table *table, size_t column, double **ret_value,
         return host_fail_memory(err);
     }
     for (size_t row = 0; row < rows; row++) {
-        struct sotto_value cell = sotto_table_cell(table, row, column);
+        struct sotto_value cell = number_at(table, row, column, NULL);
         if (cell.kind == SOTTO_VALUE_NUMBER) {
             value[count++] = cell.number;
         }
@@ -91,7 +117,8 @@ find_bulk(const struct sotto_table *table, size_t column, double *ret_low,
 {
     double *value = NULL;
     size_t count = 0, tail;
-    enum sotto_status status = sort_values(table, column, &value, &count, err);
+    enum sotto_status status =
+        schema_sort_numbers(table, column, &value, &count, err);
     if (status == SOTTO_STATUS_OK && count == 0) {
         status = schema_column_missing(table, column, err);
     }
@@ -114,15 +141,24 @@ fit_number(const struct sotto_table *table, size_t column,
            struct sotto_error *err)
 {
     double low = aim->low, high = aim->high, half;
+    bool given = aim->given;
+    ret->missing = aim->missing;
+    if (!given && aim->as != NULL) {
+        low = aim->as->low;
+        high = aim->as->high;
+        given = true;
+    }
     if (aim->robust) {
-        enum sotto_status status = find_bulk(table, column, &low, &high, err);
+        enum sotto_status status =
+            given ? SOTTO_STATUS_OK
+                  : find_bulk(table, column, &low, &high, err);
         if (status != SOTTO_STATUS_OK) {
             return status;
         }
         ret->clip = true;
     } else if (!aim->range) {
-        return fit_standard(table, column, ret, err);
-    } else if (!aim->given && !find_range(table, column, &low, &high)) {
+        return fit_standard(table, column, aim, ret, err);
+    } else if (!given && !find_range(table, column, &low, &high)) {
         return schema_column_missing(table, column, err);
     }
     half = high / 2 - low / 2;
@@ -137,17 +173,6 @@ count_inputs(const struct schema_column *column)
     return column->missing ? 2 : 1;
 }
 
-/* One stray word makes a column text, and the numbers around it are numbers
-   still. */
-static struct sotto_value
-read_number(struct sotto_value value)
-{
-    if (value.kind == SOTTO_VALUE_TEXT && isfinite(value.number)) {
-        value.kind = SOTTO_VALUE_NUMBER;
-    }
-    return value;
-}
-
 static void
 write_number(const struct schema_column *column, struct host_text *text)
 {
@@ -160,9 +185,8 @@ static void
 describe_number(const struct schema_column *column,
                 const struct schema_range *range, struct host_text *text)
 {
-    const char *missing = column->missing
-                              ? "whether it is missing is told apart"
-                          : range->cut ? "a missing one as the middle"
+    const char *missing = column->missing ? "a missing one is told apart"
+                          : range->cut    ? "a missing one as the middle"
                                        : "a missing one counts as the middle";
     if (!schema_range_usable(range)) {
         host_text_print(text, "a number with an unusable range");

@@ -4,6 +4,7 @@
 #include "schema/schema_fit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/error.h"
 #include "host/printable.h"
@@ -62,13 +63,68 @@ is_kept(const struct schema_choice *choice, size_t column)
     return false;
 }
 
-static enum sotto_status
-choose_columns(const struct sotto_table *table, const char *const *drop,
-               size_t drops, struct schema_choice *choice,
-               struct sotto_error *err)
+const struct sotto_schema_column *
+schema_fit_as(const struct sotto_schema *schema,
+              const struct sotto_table *table, size_t column)
 {
-    size_t columns = sotto_table_columns(table);
+    return schema != NULL
+               ? sotto_schema_find(schema, sotto_table_name(table, column))
+               : NULL;
+}
+
+/* Whether a schema leaves a column out: it says so, or does not name it. */
+static bool
+is_left_out(const struct sotto_train_options *options,
+            const struct sotto_table *table, size_t column)
+{
+    const struct sotto_schema_column *as =
+        schema_fit_as(options->schema, table, column);
+    bool label = options->label != NULL &&
+                 strcmp(options->label, sotto_table_name(table, column)) == 0;
+    return options->schema != NULL && !label &&
+           (as == NULL || as->use == SOTTO_SCHEMA_DROP);
+}
+
+/* Names all columns that a schema uses and the table does not have. */
+static enum sotto_status
+check_schema(const struct sotto_table *table, const struct sotto_schema *schema,
+             struct sotto_error *err)
+{
+    const struct sotto_schema_column *column;
+    struct host_text lacking;
     enum sotto_status status = SOTTO_STATUS_OK;
+    host_text_init(&lacking, 4096);
+    for (size_t i = 0;
+         schema != NULL && (column = sotto_schema_column_at(schema, i)) != NULL;
+         i++) {
+        if (column->use != SOTTO_SCHEMA_DROP &&
+            sotto_table_find(table, column->name) == SIZE_MAX) {
+            host_text_print(&lacking, "%s\"", lacking.size > 0 ? ", " : "");
+            host_printable_add(&lacking, column->name, 40);
+            host_text_print(&lacking, "\"");
+        }
+    }
+    if (lacking.size > 0) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "the table lacks columns that the schema uses: "
+                           "%.300s; add them, or say use = drop",
+                           lacking.data);
+    }
+    host_text_clear(&lacking);
+    return status;
+}
+
+static enum sotto_status
+choose_columns(const struct sotto_table *table,
+               const struct sotto_train_options *options,
+               struct schema_choice *choice, struct sotto_error *err)
+{
+    const char *const *drop = options->drop;
+    size_t columns = sotto_table_columns(table), drops = options->drops;
+    enum sotto_status status = check_schema(table, options->schema, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
     bool *dropped = calloc(columns, sizeof *dropped);
     choice->kept = calloc(columns, sizeof *choice->kept);
     if (dropped == NULL || choice->kept == NULL) {
@@ -84,7 +140,7 @@ choose_columns(const struct sotto_table *table, const char *const *drop,
         dropped[column] = true;
     }
     for (size_t i = 0; i < columns; i++) {
-        if (!dropped[i]) {
+        if (!dropped[i] && !is_left_out(options, table, i)) {
             choice->kept[choice->columns++] = i;
         }
     }
@@ -115,14 +171,14 @@ choose_label(const struct sotto_table *table, const char *label,
 }
 
 enum sotto_status
-schema_fit_choose(const struct sotto_table *table, const char *const *drop,
-                  size_t drops, const char *label, struct schema_choice *ret,
-                  struct sotto_error *err)
+schema_fit_choose(const struct sotto_table *table,
+                  const struct sotto_train_options *options,
+                  struct schema_choice *ret, struct sotto_error *err)
 {
     struct schema_choice choice = {.label = SIZE_MAX};
-    enum sotto_status status = choose_columns(table, drop, drops, &choice, err);
+    enum sotto_status status = choose_columns(table, options, &choice, err);
     if (status == SOTTO_STATUS_OK) {
-        status = choose_label(table, label, &choice, err);
+        status = choose_label(table, options->label, &choice, err);
     }
     if (status == SOTTO_STATUS_OK) {
         *ret = choice;
@@ -141,15 +197,19 @@ schema_fit_choice_clear(struct schema_choice *choice)
 
 enum sotto_status
 schema_fit_label(struct schema *schema, const struct sotto_table *table,
-                 size_t column, struct sotto_error *err)
+                 size_t column, const struct sotto_schema_column *as,
+                 size_t bins, struct sotto_error *err)
 {
-    static const struct schema_aim aim = {0};
-    if (!schema_kind(sotto_table_kind(table, column))->symbols) {
+    const struct schema_kind *kind =
+        schema_kind(schema_kind_of(as, table, column));
+    const struct schema_aim aim = {.as = as, .bins = kind->ranged ? bins : 0};
+    if (!kind->symbols && aim.bins == 0) {
         return host_remedy(
             schema_column_fail(SOTTO_STATUS_INPUT, "the label ",
                                sotto_table_name(table, column),
                                " does not hold categories: if its numbers are "
-                               "names of classes, say so",
+                               "names of classes, say so; to foretell a "
+                               "number, train direct, or a codebook with bins",
                                err),
             err, "category");
     }

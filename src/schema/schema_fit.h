@@ -20,17 +20,26 @@ struct schema_choice {
     size_t label; /* SIZE_MAX: none */
 };
 
-/* All but those dropped; `label` may be NULL. Statuses: USAGE, MEMORY. */
+/* What a schema says of a column of the table; NULL: nothing, or there is no
+   schema. */
+const struct sotto_schema_column *
+schema_fit_as(const struct sotto_schema *schema,
+              const struct sotto_table *table, size_t column);
+
+/* All but those that the options or their schema drop. Statuses: USAGE (also: a
+   column that the schema uses is not there), MEMORY. */
 SOTTO_CHECKED enum sotto_status
-schema_fit_choose(const struct sotto_table *table, const char *const *drop,
-                  size_t drops, const char *label, struct schema_choice *ret,
-                  struct sotto_error *err);
+schema_fit_choose(const struct sotto_table *table,
+                  const struct sotto_train_options *options,
+                  struct schema_choice *ret, struct sotto_error *err);
 void schema_fit_choice_clear(struct schema_choice *choice);
 
-/* Adds the label's column, which must hold categories. Statuses: INPUT,
-   MEMORY. */
+/* Adds the label's column, which must hold categories: those of `as`, unless it
+   is NULL. A number becomes one of `bins` ranges, unless that is 0. Statuses:
+   INPUT, MEMORY. */
 SOTTO_CHECKED enum sotto_status
 schema_fit_label(struct schema *schema, const struct sotto_table *table,
-                 size_t column, struct sotto_error *err);
+                 size_t column, const struct sotto_schema_column *as,
+                 size_t bins, struct sotto_error *err);
 
 #endif

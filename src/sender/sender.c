@@ -49,9 +49,10 @@ static const struct setting settings[] = {
             "begin to send after a time drawn at random, up to S\n"
             "seconds"),
     SETTING("grid", WHOLE, AT(grid_s), 0, 86400, "1", "S",
-            "and a multiple of S seconds after the collector was\n"
-            "asked that leaves time for everybody, fixed before a\n"
-            "record is read: what took long does not show"),
+            "send at a multiple of S seconds after the collector\n"
+            "was asked, fixed before a record is read and late\n"
+            "enough for everybody: so the time of sending does\n"
+            "not tell how long a record took"),
     SETTING("batch", SIZE, AT(batch), 1, 10000, "100", NULL,
             "reports in a request"),
     SETTING("tries", WHOLE, AT(tries), 1, 1000, "8", NULL,

@@ -87,8 +87,7 @@ set_cell(const uint8_t *bytes, size_t start, size_t stop, bool quoted,
         cell->start = (uint32_t)start;
         cell->size = size & 0x1fffff;
         cell->quoted = quoted ? 1 : 0;
-        cell->missing =
-            size == 0 ? !quoted : csv_missing((const char *)text, size);
+        cell->missing = size == 0 || csv_missing((const char *)text, size);
     }
     return read;
 }

@@ -22,10 +22,10 @@
 #include "host/file.h"
 #include "host/text.h"
 #include "host/wipe.h"
-#include "table/decimal_text.h"
 #include "table/device_line.h"
 #include "table/device_people.h"
 #include "table/gunzip.h"
+#include "table/number_text.h"
 #include "table/png_folder.h"
 
 struct reader {
@@ -333,8 +333,8 @@ take_row(struct reader *r, size_t row)
     for (size_t i = 0; i < r->shape.width; i++) {
         double *number = &r->table->columns[i].numbers[row];
         cells[i].number =
-            !cells[i].missing && decimal_text_parse(r->bytes + cells[i].start,
-                                                    cells[i].size, number);
+            !cells[i].missing &&
+            number_text_parse(r->bytes + cells[i].start, cells[i].size, number);
     }
 }
 

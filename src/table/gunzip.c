@@ -1,5 +1,5 @@
 /*
- * gunzip.c: undoing gzip in memory, up to a ceiling.
+ * gunzip.c: undoing gzip in memory, up to a ceiling; or bit by bit.
  *
  * A few kilobytes can claim to be gigabytes, so the output grows only as bytes
  * come out and never past the ceiling. What comes out are people's records:
@@ -137,22 +137,24 @@ fail_limit(const struct gunzip *g, struct sotto_error *err)
                      g->name, g->limit);
 }
 
+/* `at`: how many compressed bytes were used; `size`: of how many. */
 static enum sotto_status
-fail_inflate(const struct gunzip *g, int said, struct sotto_error *err)
+fail_inflate(const char *name, const z_stream *z, int said, size_t at,
+             size_t size, struct sotto_error *err)
 {
     if (said == Z_MEM_ERROR) {
         return host_fail_memory(err);
     }
     if (said == Z_BUF_ERROR) {
-        return host_fail(err, SOTTO_STATUS_INPUT, g->in_at,
+        return host_fail(err, SOTTO_STATUS_INPUT, at,
                          "%s: the gzip data is cut short after %zu bytes: "
                          "fetch or make the file again",
-                         g->name, g->in_size);
+                         name, size);
     }
-    return host_fail(err, SOTTO_STATUS_INPUT, g->in_at,
+    return host_fail(err, SOTTO_STATUS_INPUT, at,
                      "%s: the gzip data is corrupt (%s): fetch or make the "
                      "file again",
-                     g->name, g->z.msg != NULL ? g->z.msg : "no detail");
+                     name, z->msg != NULL ? z->msg : "no detail");
 }
 
 static enum sotto_status
@@ -172,7 +174,8 @@ inflate_all(struct gunzip *g, struct sotto_error *err)
         } else if (ended) {
             status = next_member(g, err);
         } else if (said != Z_OK) {
-            status = fail_inflate(g, said, err);
+            status =
+                fail_inflate(g->name, &g->z, said, g->in_at, g->in_size, err);
         }
         if (status != SOTTO_STATUS_OK) {
             return status;
@@ -206,5 +209,96 @@ gunzip_bytes(const uint8_t *data, size_t size, size_t limit, const char *name,
 done:
     (void)inflateEnd(&g.z);
     host_wipe_free(g.out, g.out_size);
+    return status;
+}
+
+/* ---- Bit by bit --------------------------------------------------------- */
+
+struct gunzip_stream {
+    z_stream z;
+    const char *name;
+    size_t in_at; /* compressed bytes used, ever */
+    bool between; /* a member has ended, and no other has begun */
+};
+
+enum sotto_status
+gunzip_stream_new(const char *name, struct gunzip_stream **ret_stream,
+                  struct sotto_error *err)
+{
+    struct gunzip_stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL) {
+        return host_fail_memory(err);
+    }
+    stream->name = name;
+    stream->z.zalloc = allocate;
+    stream->z.zfree = release;
+    if (inflateInit2(&stream->z, MAX_WBITS + 16) != Z_OK) {
+        free(stream);
+        return host_fail_memory(err);
+    }
+    *ret_stream = stream;
+    return SOTTO_STATUS_OK;
+}
+
+void
+gunzip_stream_free(struct gunzip_stream *stream)
+{
+    if (stream != NULL) {
+        (void)inflateEnd(&stream->z);
+        free(stream);
+    }
+}
+
+/* Begins another member, if gzip follows. */
+static enum sotto_status
+begin_member(struct gunzip_stream *stream, const uint8_t *in, size_t in_size,
+             struct sotto_error *err)
+{
+    if (in_size >= 2 && !gunzip_detect(in, in_size)) {
+        return host_fail(err, SOTTO_STATUS_INPUT, stream->in_at,
+                         "%s: bytes that are not gzip follow the gzip data: "
+                         "make the file again",
+                         stream->name);
+    }
+    (void)inflateReset(&stream->z);
+    stream->between = false;
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+run_member(struct gunzip_stream *stream, size_t in_size, bool last,
+           struct sotto_error *err)
+{
+    int said = inflate(&stream->z, Z_NO_FLUSH);
+    stream->in_at += in_size - stream->z.avail_in;
+    stream->between = said == Z_STREAM_END;
+    if (said == Z_OK || said == Z_STREAM_END ||
+        (said == Z_BUF_ERROR && !(in_size == 0 && last))) {
+        return SOTTO_STATUS_OK;
+    }
+    return fail_inflate(stream->name, &stream->z, said, stream->in_at,
+                        stream->in_at, err);
+}
+
+enum sotto_status
+gunzip_stream_run(struct gunzip_stream *stream, const uint8_t *in,
+                  size_t in_size, bool last, uint8_t *out, size_t out_size,
+                  size_t *ret_used, size_t *ret_made, bool *ret_ended,
+                  struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    stream->z.next_in = (z_const Bytef *)(uintptr_t)in;
+    stream->z.avail_in = chunk(in_size);
+    stream->z.next_out = out;
+    stream->z.avail_out = chunk(out_size);
+    if (stream->between && in_size > 0) {
+        status = begin_member(stream, in, in_size, err);
+    }
+    if (status == SOTTO_STATUS_OK && !stream->between) {
+        status = run_member(stream, chunk(in_size), last, err);
+    }
+    *ret_used = chunk(in_size) - stream->z.avail_in;
+    *ret_made = chunk(out_size) - stream->z.avail_out;
+    *ret_ended = stream->between && last && *ret_used == in_size;
     return status;
 }

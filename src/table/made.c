@@ -11,7 +11,7 @@
 
 #include "base/checked.h"
 #include "host/error.h"
-#include "table/decimal_text.h"
+#include "table/number_text.h"
 #include "table/table.h"
 
 enum sotto_status
@@ -130,7 +130,7 @@ put_text(struct table_column *column, size_t row, const char *text)
         memcpy(block->bytes + block->size, text, size);
         cell->start = (uint32_t)block->size;
         cell->size = size & 0x1fffffu;
-        cell->number = decimal_text_parse(text, size, &column->numbers[row]);
+        cell->number = number_text_parse(text, size, &column->numbers[row]);
         block->size += size;
     }
 }

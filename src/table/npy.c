@@ -325,10 +325,12 @@ npy_parse(uint8_t *bytes, size_t size, const char *name,
     npy.array.start = npy.array.shape_at = npy.end;
     if (npy.array.rank == 0 ||
         (npy.array.rank > 2 && !array_is_image(&npy.array))) {
-        return host_fail(err, SOTTO_STATUS_INPUT, npy.end,
-                         "%s: a .npy file of %zu dimensions: 1 or 2 are read, "
-                         "and of unsigned bytes up to %u",
-                         name, npy.array.rank, ARRAY_RANK_MAX);
+        return host_fail(
+            err, SOTTO_STATUS_INPUT, npy.end,
+            "%s: a .npy file of %zu dimensions: numbers may have 1 "
+            "or 2. Save images, of up to %u, as unsigned bytes: "
+            "(x * 255).astype('uint8') if x is from 0 to 1",
+            name, npy.array.rank, ARRAY_RANK_MAX);
     }
     return array_table(&npy.array, ret_table);
 }

@@ -33,6 +33,7 @@ block_select(struct table_block *block, const size_t *rows, size_t count)
     selected->cells = block->cells;
     selected->count = block->count;
     selected->lines = block->lines;
+    selected->line_base = block->line_base;
     return selected;
 }
 

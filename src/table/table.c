@@ -206,6 +206,12 @@ sotto_table_rows(const struct sotto_table *table)
     return table->rows;
 }
 
+struct sotto_table_reading
+sotto_table_reading(const struct sotto_table *table)
+{
+    return table->reading;
+}
+
 size_t
 sotto_table_columns(const struct sotto_table *table)
 {
@@ -308,7 +314,7 @@ sotto_table_line(const struct sotto_table *table, size_t row)
 {
     const struct table_block *block = table->columns[0].block;
     return block->lines != NULL && row < table->rows
-               ? block->lines[table_block_row(block, row)]
+               ? block->line_base + block->lines[table_block_row(block, row)]
                : 0;
 }
 

@@ -49,9 +49,10 @@
 struct table_cell {
     uint32_t start;       /* offset in the block's bytes */
     uint32_t size : 21;   /* at most TABLE_MAX_FIELD */
-    uint32_t quoted : 1;  /* stood in quotes, so an empty one is present */
+    uint32_t quoted : 1;  /* stood in quotes */
     uint32_t missing : 1; /* nothing there, or a word that says so */
     uint32_t number : 1;  /* a finite number: see table_column.numbers */
+    uint32_t doubled : 1; /* has doubled quotes still (csv_scan.h) */
 };
 
 struct table_block {
@@ -63,7 +64,8 @@ struct table_block {
     size_t size;              /* of bytes */
     struct table_cell *cells; /* NULL: samples */
     size_t count;             /* of cells */
-    uint32_t *lines;          /* from 1, one a row; NULL: the file has none */
+    uint32_t *lines;          /* one a row; NULL: the file has none */
+    size_t line_base;         /* line of a row, from 1: lines[row] + this */
     struct table_cell *words; /* of a declared label: its values, else NULL */
     size_t word_count;
 };
@@ -85,6 +87,7 @@ struct sotto_table {
     size_t rows;
     size_t count;
     struct table_column *columns;
+    struct sotto_table_reading reading; /* of a CSV file, else 0 */
 };
 
 /* An empty block, or NULL for lack of memory. Freed by its last column. */

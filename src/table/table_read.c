@@ -3,6 +3,8 @@
  * formats it is in. Apart from table.c, so that a program that only looks at
  * tables needs no library that decodes images.
  */
+#include "table/table_read.h"
+
 #include <sys/stat.h>
 
 #include "host/error.h"
@@ -10,6 +12,8 @@
 #include "host/text.h"
 #include "host/wipe.h"
 #include "table/csv.h"
+#include "table/dialect.h"
+#include "table/foreign.h"
 #include "table/gunzip.h"
 #include "table/idx.h"
 #include "table/npy.h"
@@ -36,11 +40,45 @@ decompress(uint8_t **bytes, size_t *size, const char *name,
     return status;
 }
 
-/* Consumes `bytes`, on failure too. */
+bool
+table_read_indexed(const struct sotto_table *table)
+{
+    return table->columns[0].named && table->columns[0].name[0] == '\0';
+}
+
+/* Consumes *bytes on success. */
 static enum sotto_status
-parse_owned(uint8_t *bytes, size_t size, const char *name,
-            const struct sotto_table_options *options,
-            struct sotto_table **ret_table, struct sotto_error *err)
+parse_text(uint8_t **bytes, size_t *size, const char *name,
+           const struct sotto_table_options *options,
+           struct sotto_table **ret_table, struct sotto_error *err)
+{
+    struct sotto_table_reading reading = {0};
+    struct csv_way way = {.header = -1};
+    struct sotto_table *table = NULL;
+    if (options != NULL) {
+        reading = options->reading;
+        way.header = options->header;
+        way.threads = options->threads;
+    }
+    reading.indexed = false;
+    dialect_guess(*bytes, *size, &reading);
+    enum sotto_status status =
+        dialect_translate(bytes, size, &reading, name, err);
+    status =
+        HOST_THEN(status, csv_parse(*bytes, *size, name, &way, &table, err));
+    if (status == SOTTO_STATUS_OK) {
+        reading.indexed = table_read_indexed(table) &&
+                          sotto_table_drop(table, 0, err) == SOTTO_STATUS_OK;
+        table->reading = reading;
+        *ret_table = table;
+    }
+    return status;
+}
+
+enum sotto_status
+table_read_owned(uint8_t *bytes, size_t size, const char *name,
+                 const struct sotto_table_options *options,
+                 struct sotto_table **ret_table, struct sotto_error *err)
 {
     enum sotto_status status = decompress(&bytes, &size, name, err);
     if (status != SOTTO_STATUS_OK) {
@@ -52,9 +90,9 @@ parse_owned(uint8_t *bytes, size_t size, const char *name,
     } else if (npy_detect(bytes, size)) {
         status = npy_parse(bytes, size, name, ret_table, err);
     } else {
-        status =
-            csv_parse(bytes, size, name, options == NULL ? -1 : options->header,
-                      ret_table, err);
+        status = foreign_check(bytes, size, name, err);
+        status = HOST_THEN(
+            status, parse_text(&bytes, &size, name, options, ret_table, err));
     }
 done:
     if (status != SOTTO_STATUS_OK) {
@@ -79,9 +117,9 @@ sotto_table_read(const char *path, const struct sotto_table_options *options,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    return host_about(
-        parse_owned(bytes, size, host_shown(path), options, ret_table, err),
-        err, SOTTO_ABOUT_FILE, path);
+    return host_about(table_read_owned(bytes, size, host_shown(path), options,
+                                       ret_table, err),
+                      err, SOTTO_ABOUT_FILE, path);
 }
 
 enum sotto_status
@@ -99,5 +137,6 @@ sotto_table_parse(const void *data, size_t size, const char *name,
     if (bytes == NULL) {
         return host_fail_memory(err);
     }
-    return parse_owned(bytes, size, host_shown(name), options, ret_table, err);
+    return table_read_owned(bytes, size, host_shown(name), options, ret_table,
+                            err);
 }

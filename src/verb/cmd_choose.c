@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/json_print.h"
 #include "cli/output_file.h"
-#include "verb/confidence.h"
+#include "host/confidence.h"
 #include "verb/learning.h"
 #include "verb/report_source.h"
 

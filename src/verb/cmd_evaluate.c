@@ -1,125 +1,15 @@
 /*
- * cmd_evaluate.c: sotto evaluate: how often a model is right.
+ * cmd_evaluate.c: sotto evaluate: how good a model is, and whether it is better
+ * than no model.
  */
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/json_print.h"
-#include "verb/confidence.h"
 #include "verb/exchanged.h"
 #include "verb/learning.h"
+#include "verb/number_verbs.h"
 #include "verb/records.h"
-
-#define CONFIDENCE 0.95
-#define NAME_WIDTH 10
-
-/* Wilson's score interval of a share. */
-static void
-find_interval(double share, size_t n, double *ret_low, double *ret_high)
-{
-    double z = confidence_z(CONFIDENCE), count = (double)n;
-    double middle = share + z * z / (2 * count);
-    double half =
-        z * sqrt(share * (1 - share) / count + z * z / (4 * count * count));
-    *ret_low = (middle - half) / (1 + z * z / count);
-    *ret_high = (middle + half) / (1 + z * z / count);
-}
-
-static void
-tell_json_evaluate(const struct sotto_model *model,
-                   const struct sotto_evaluation *evaluation,
-                   bool private_records)
-{
-    size_t classes = sotto_model_classes(model);
-    double low, high;
-    find_interval(evaluation->accuracy, evaluation->rows, &low, &high);
-    json_begin(stdout);
-    json_size(stdout, "rows", evaluation->rows);
-    json_number(stdout, "accuracy", evaluation->accuracy);
-    json_number(stdout, "low", low);
-    json_number(stdout, "high", high);
-    json_number(stdout, "confidence", CONFIDENCE);
-    json_number(stdout, "log_p", evaluation->log_p);
-    json_bool(stdout, "private", private_records);
-    json_end(stdout);
-    for (size_t i = 0; i < classes * classes; i++) {
-        if (evaluation->confusion[i] > 0) {
-            json_begin(stdout);
-            json_text(stdout, "truth", sotto_model_class(model, i / classes));
-            json_text(stdout, "predicted",
-                      sotto_model_class(model, i % classes));
-            json_size(stdout, "rows", (size_t)evaluation->confusion[i]);
-            json_end(stdout);
-        }
-    }
-}
-
-/* A class's name in a column of the matrix. */
-static void
-put_name(const struct sotto_model *model, size_t y)
-{
-    const char *name = sotto_model_class(model, y);
-    size_t size = strlen(name), most = NAME_WIDTH - 1;
-    size = size < most ? size : most;
-    (void)printf("%*s", (int)(NAME_WIDTH - size), "");
-    cli_put(stdout, name, size);
-}
-
-/* Classes that are neither true nor said are left out. */
-static bool
-has_class(const struct sotto_evaluation *evaluation, size_t classes, size_t y)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < classes; i++) {
-        count += evaluation->confusion[y * classes + i];
-        count += evaluation->confusion[i * classes + y];
-    }
-    return count > 0;
-}
-
-static void
-put_matrix(const struct sotto_model *model,
-           const struct sotto_evaluation *evaluation)
-{
-    size_t classes = sotto_model_classes(model);
-    (void)printf("\n%*s", NAME_WIDTH, "truth");
-    for (size_t y = 0; y < classes; y++) {
-        if (has_class(evaluation, classes, y)) {
-            put_name(model, y);
-        }
-    }
-    (void)printf("  <- predicted\n");
-    for (size_t i = 0; i < classes; i++) {
-        if (!has_class(evaluation, classes, i)) {
-            continue;
-        }
-        put_name(model, i);
-        for (size_t y = 0; y < classes; y++) {
-            if (has_class(evaluation, classes, y)) {
-                (void)printf("%*" PRIu64, NAME_WIDTH,
-                             evaluation->confusion[i * classes + y]);
-            }
-        }
-        (void)printf("\n");
-    }
-}
-
-static void
-tell_evaluate(const struct sotto_model *model,
-              const struct sotto_evaluation *evaluation, bool private_records)
-{
-    double low, high;
-    find_interval(evaluation->accuracy, evaluation->rows, &low, &high);
-    (void)printf("accuracy %.4f on %zu %s records, %g%% interval %.4f to "
-                 "%.4f\nmean log-probability of the true class %.4f\n",
-                 evaluation->accuracy, evaluation->rows,
-                 private_records ? "privatised" : "clean", 100 * CONFIDENCE,
-                 low, high, evaluation->log_p);
-    put_matrix(model, evaluation);
-}
+#include "verb/scores_print.h"
 
 /* Accuracy is about the rows whose label the model knows; say if there are
    others. */
@@ -161,6 +51,32 @@ evaluate_model(const struct cli_args *args, struct sotto_model *model,
     return learning_fail(&err, about ? path : cli_value(args, "data"));
 }
 
+/* Scores a model of classes and says it. */
+static int
+evaluate_classes(const struct cli_args *args, struct sotto_model *model,
+                 const struct sotto_table *table, uint64_t seed)
+{
+    bool private_records = cli_given(args, "private");
+    struct sotto_evaluation evaluation;
+    int status = CLI_EXIT_DONE;
+    if (cli_given(args, "beside")) {
+        return cli_bad("--beside is for a model that tells a number");
+    }
+    status = evaluate_model(args, model, table, seed, &evaluation);
+    if (status != CLI_EXIT_DONE) {
+        return status;
+    }
+    if (cli_given(args, "json")) {
+        scores_print_json(model, evaluation.scores, private_records, stdout);
+    } else {
+        scores_print(model, evaluation.scores,
+                     private_records ? "privatised" : "clean", stdout);
+    }
+    exchanged_tell(model, cli_given(args, "json"));
+    tell_left_out(sotto_table_rows(table) - evaluation.rows);
+    return status;
+}
+
 static int
 run_evaluate(const struct cli_args *args)
 {
@@ -168,7 +84,7 @@ run_evaluate(const struct cli_args *args)
     bool private_records = cli_given(args, "private");
     struct sotto_model *model = NULL;
     struct sotto_table *table = NULL;
-    struct sotto_evaluation evaluation;
+    struct sotto_number number;
     struct sotto_error err = {0};
     uint64_t seed = 0;
     int status = CLI_EXIT_DONE;
@@ -183,17 +99,9 @@ run_evaluate(const struct cli_args *args)
         return cli_fail(&err);
     }
     status = records_read(args, data, cli_value(args, "labels"), &table);
-    status =
-        CLI_THEN(status, evaluate_model(args, model, table, seed, &evaluation));
-    if (status == CLI_EXIT_DONE) {
-        if (cli_given(args, "json")) {
-            tell_json_evaluate(model, &evaluation, private_records);
-        } else {
-            tell_evaluate(model, &evaluation, private_records);
-        }
-        exchanged_tell(model, cli_given(args, "json"));
-        tell_left_out(sotto_table_rows(table) - evaluation.rows);
-    }
+    status = CLI_THEN(status, sotto_model_number(model, &number)
+                                  ? evaluate_number(args, model, table, seed)
+                                  : evaluate_classes(args, model, table, seed));
     sotto_table_free(table);
     sotto_model_free(model);
     return status;
@@ -207,26 +115,43 @@ static const struct cli_option options[] = {
     {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
      "guessed"},
+    RECORDS_READING,
     {0, false, false, "private", NULL,
      "classify simulated reports of the records"},
     {0, false, false, "mechanism", "C.sotto",
      "with --private: they are reports of this one, which\n"
      "has the model's codebook"},
     {0, false, false, "seed", "S", "of the simulation (0)"},
+    {0, false, false, "beside", "F",
+     "a model of a number: fit the same to these records\n"
+     "and labels in the clear, and print its scores beside"},
     CLI_OPTION_END,
 };
 
 const struct cli_verb cmd_evaluate = {
     .name = "evaluate",
-    .summary = "measure a model's accuracy on labelled records",
+    .summary = "score a model on labelled records",
     .usage = "MODEL --data F [--labels F] [--private] [--json]",
     .about =
-        "Prints how often the model names the true label, with an interval "
-        "(Wilson's) for\nwhat it would be on all records like these, and how "
-        "often which class is taken\nfor which. With --private the model sees "
-        "a simulated report of each record.\nWhere the reports it was learnt "
-        "from leave open which of two classes is which,\nit says so, with a "
-        "probability.\n",
+        "Prints how often the model names the true label, and says whether "
+        "that is more\n"
+        "often than always naming the largest class. Then balanced accuracy, "
+        "AUC, log\n"
+        "loss and calibration error, each beside what no model at all would "
+        "get; recall\n"
+        "and precision of each class; and how often which class is taken for "
+        "which. All\n"
+        "have 95% intervals, for what they would be on all records like these\n"
+        "(docs/scores.md). With --private the model sees a simulated report of "
+        "each\n"
+        "record. Where the reports it was learnt from leave open which of two "
+        "classes\n"
+        "is which, it says so, with a probability.\n"
+        "Of a model that tells a number it prints R2, the root of the mean "
+        "squared\n"
+        "error and the mean absolute error, with intervals (delta method), "
+        "beside the\n"
+        "best constant: the mean of the rows that are scored.\n",
     .example = "sotto evaluate wdbc.model --data data/wdbc.csv\n",
     .wanted = wanted,
     .options = options,

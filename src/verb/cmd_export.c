@@ -9,7 +9,9 @@
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/watch.h"
+#include "verb/report_lines.h"
 
+/* CSV for other tools, if the name ends so; else what sotto reads again. */
 static int
 write_reports(const struct sotto_mechanism *mechanism,
               const struct sotto_report_reader *reader, const char *path)
@@ -18,6 +20,9 @@ write_reports(const struct sotto_mechanism *mechanism,
     struct sotto_error err = {0};
     struct progress bar;
     size_t count = sotto_report_reader_count(reader);
+    if (report_lines_named(path, ".csv")) {
+        return report_lines_write(mechanism, reader, path);
+    }
     enum sotto_status status =
         sotto_report_writer_new(mechanism, path, &writer, &err);
     progress_start(&bar, "writing", count);
@@ -107,6 +112,10 @@ run_export(const struct cli_args *args)
     struct sotto_report_reader *reader = NULL;
     struct sotto_error err = {0};
     int status = check_source(args);
+    status =
+        CLI_THEN(status, report_lines_check(path, "take .csv, .jsonl (JSON "
+                                                  "Lines), or any other ending "
+                                                  "for the binary form"));
     if (status != CLI_EXIT_DONE) {
         return status;
     }
@@ -145,8 +154,9 @@ static const struct cli_option options[] = {
      "trust these certificate authorities, in PEM, and not\n"
      "the system's"},
     {'o', true, false, "output", "R",
-     "the reports: JSON Lines if it ends in .jsonl, else\n"
-     "binary"},
+     "the reports: JSON Lines if it ends in .jsonl, CSV if\n"
+     "in .csv (for other tools: sotto does not read it\n"
+     "back), else binary"},
     {0, false, false, "simulation", NULL,
      "the collector is one for simulation"},
     CLI_OPTION_END,

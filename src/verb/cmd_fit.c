@@ -14,7 +14,9 @@
 #include "verb/records.h"
 #include "verb/report_source.h"
 
-#define GAP_MOST 1.0 /* nats; more is said */
+#define GAP_MOST 1.0       /* nats; more is said */
+#define NOTHING_WITHIN 0.5 /* of a frequency: from 0 to 1 */
+#define KNOWN_LEAST 0.5    /* terms of a line; fewer are said to be none */
 
 #define PATH_SIZE 4200u
 
@@ -130,8 +132,8 @@ read_reports(const struct cli_args *args, struct fit_job *job)
 {
     struct sotto_error err = {0};
     const char *path = args->word[1];
-    if (report_source_open(job->mechanism, path, &job->reader, &err) !=
-        SOTTO_STATUS_OK) {
+    if (report_source_open_all(job->mechanism, args->word + 1, args->words - 1,
+                               &job->reader, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
     size_t count = sotto_report_reader_count(job->reader);
@@ -140,9 +142,11 @@ read_reports(const struct cli_args *args, struct fit_job *job)
         job->simulated += sotto_report_simulated(report) ? 1 : 0;
     }
     if (job->simulated > 0 && job->simulated < count) {
-        return cli_bad("'%.240s' mixes %zu simulated with %zu real reports: "
+        return cli_bad("'%.240s'%s mix%s %zu simulated with %zu real reports: "
                        "separate them",
-                       path, job->simulated, count - job->simulated);
+                       path, args->words > 2 ? " and the others" : "",
+                       args->words > 2 ? "" : "es", job->simulated,
+                       count - job->simulated);
     }
     return CLI_EXIT_DONE;
 }
@@ -261,7 +265,9 @@ fail_fit(const struct cli_args *args, const struct sotto_error *err)
     if (is_setting_named(err->subject)) {
         return cli_fail(err);
     }
-    if (strcmp(err->subject, "table") == 0) { /* reports are none */
+    if (strcmp(err->subject, "mechanism") == 0) {
+        path = args->word[0];
+    } else if (strcmp(err->subject, "table") == 0) { /* reports are none */
         path = cli_value(args, "aux");
     } else if (strcmp(err->subject, "labels") == 0) {
         path = cli_value(args, "known-labels");
@@ -313,10 +319,20 @@ setting_of(const struct fit_job *job, const char *name, const char *initial)
     return initial;
 }
 
+/* What `within` means for a reader. */
+static const char *
+support_word(const struct sotto_fit_info *info)
+{
+    return info->within >= NOTHING_WITHIN    ? "nothing"
+           : info->within > SOTTO_FIT_WITHIN ? "little"
+                                             : "some";
+}
+
 static void
 tell_json_fit(const struct fit_job *job, const char *path, FILE *to)
 {
     const struct sotto_fit_info *info = &job->info;
+    struct sotto_number number;
     json_begin(to);
     json_text(to, "model_file", path);
     json_text(to, "objective",
@@ -340,19 +356,67 @@ tell_json_fit(const struct fit_job *job, const char *path, FILE *to)
         json_number(to, "right_low", info->right_low);
         json_number(to, "right_high", info->right_high);
     }
+    if (info->labels > 0) {
+        json_number(to, "labels_worth", info->labels);
+        json_number(to, "share_within", info->within);
+        json_number(to, "reports_needed", info->reports_needed);
+        json_text(to, "support", support_word(info));
+    }
     json_size(to, "epochs", (size_t)info->epochs);
     json_size(to, "last", (size_t)info->last);
     json_size(to, "classes", sotto_model_classes(job->model));
+    if (sotto_model_number(job->model, &number) && number.lines) {
+        json_number(to, "explained", info->explained);
+        json_number(to, "known", info->known);
+    }
     json_end(to);
 }
 
-/* Whether a report is about record and label together. */
-static bool
-covers_both(const struct fit_job *job)
+/* Says how much the reports can support: at most what so many labels in the
+   clear would. */
+static void
+tell_support(const struct fit_job *job, FILE *to)
 {
-    struct sotto_part_info part;
-    sotto_mechanism_part(job->mechanism, 0, &part);
-    return strcmp(part.covers, "both") == 0;
+    const struct sotto_fit_info *info = &job->info;
+    const char *reports = info->reports == 1 ? "report" : "reports";
+    if (info->labels <= 0 || job->labels != NULL) {
+        return;
+    }
+    (void)fprintf(to,
+                  "The reports tell of the label at most what %.*f label%s in "
+                  "the clear would.\n",
+                  info->labels < 10 ? 1 : 0, info->labels,
+                  info->labels == 1 ? "" : "s");
+    if (info->within >= NOTHING_WITHIN) {
+        cli_note("%zu %s: nothing can be learnt; they do not even tell a class "
+                 "that nobody has from one that everybody has; do not use the "
+                 "model; about %.0f reports would be a beginning",
+                 info->reports, reports, info->reports_needed);
+    } else if (info->within > SOTTO_FIT_WITHIN && info->right <= 0) {
+        cli_note("%zu %s: little can be learnt; how frequent a class is they "
+                 "tell to within %.2f; about %.0f reports would be a beginning",
+                 info->reports, reports, info->within, info->reports_needed);
+    }
+}
+
+/* Says how much of a number the record explains, if the label is one. */
+static void
+tell_number(const struct fit_job *job, FILE *to)
+{
+    struct sotto_number number;
+    if (!sotto_model_number(job->model, &number) || !number.lines) {
+        return;
+    }
+    if (job->info.known < KNOWN_LEAST) {
+        (void)fprintf(to,
+                      "The reports do not show that the record tells anything "
+                      "of the label: the model is\nall but a constant.\n");
+    } else {
+        (void)fprintf(to,
+                      "The record explains about %.0f%% of how the label "
+                      "varies, as the reports have it.\n",
+                      100 * job->info.explained);
+    }
 }
 
 static void
@@ -374,13 +438,7 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
         (void)fprintf(to, ";\nthe last fit took %zu epochs on these",
                       (size_t)info->last);
     }
-    (void)fprintf(to, ".\nlog-likelihood of a report%s: %.5f",
-                  covers_both(job) ? "" : "'s label", info->log_p);
-    if (info->validation >= 0) { /* a log-likelihood is below 0 */
-        (void)fprintf(to, "; none was held out\n");
-    } else {
-        (void)fprintf(to, ", held out %.5f\n", info->validation);
-    }
+    (void)fprintf(to, ".\n");
     if (info->right > 0) {
         (void)fprintf(
             to,
@@ -390,6 +448,8 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
             info->last > 0 ? "Before the last fit the model" : "The model",
             100 * info->right, 100 * info->right_low, 100 * info->right_high);
     }
+    tell_number(job, to);
+    tell_support(job, to);
     if (info->gap > GAP_MOST) {
         cli_note("the likelihood of these reports differs from its second "
                  "order by %.1f nats: the labels of codes are rough; more "
@@ -415,19 +475,17 @@ static int
 run_fit(const struct cli_args *args)
 {
     struct fit_job job = {0};
-    const char *const inputs[] = {args->word[0],
-                                  args->word[1],
-                                  cli_value(args, "aux"),
-                                  cli_value(args, "labels"),
-                                  cli_value(args, "known-labels"),
-                                  cli_value(args, "records"),
-                                  cli_value(args, "keys"),
-                                  cli_value(args, "from"),
-                                  find_analyst(args, &job)};
+    const char *const inputs[] = {
+        cli_value(args, "aux"),          cli_value(args, "labels"),
+        cli_value(args, "known-labels"), cli_value(args, "records"),
+        cli_value(args, "keys"),         cli_value(args, "from"),
+        find_analyst(args, &job)};
     int status = read_options(args, &job);
     status =
         CLI_THEN(status, output_file_check(cli_value(args, "output"), inputs,
                                            sizeof inputs / sizeof *inputs));
+    status = CLI_THEN(status, output_file_check(cli_value(args, "output"),
+                                                args->word, args->words));
     status = CLI_THEN(status, read_inputs(args, &job));
     status = CLI_THEN(status, fit_reports(args, &job));
     if (status == CLI_EXIT_DONE) {
@@ -477,10 +535,11 @@ static const struct cli_option options[] = {
      "mechanism, trained without labels"},
     {0, false, false, "header", "yes|no",
      "whether the first rows of these files name columns"},
+    RECORDS_READING,
     {0, false, false, "learner", "L",
-     "codes, record or lattice (the one that takes M):\n"
-     "each has settings of its own, see sotto fit L\n"
-     "--help"},
+     "codes, record, number or lattice (the one that\n"
+     "takes M): each has settings of its own, see sotto\n"
+     "fit L --help"},
     {0, false, false, "threads", "N",
      "the result does not depend on it (all cores)"},
     {'o', true, false, "output", "MODEL", "the model to write"},
@@ -489,8 +548,8 @@ static const struct cli_option options[] = {
 
 const struct cli_verb cmd_fit = {
     .name = "fit",
-    .summary = "learn a classifier from reports",
-    .usage = "M R [--analyst A | --aux F] [SETTINGS] -o MODEL",
+    .summary = "learn a classifier, or a number, from reports",
+    .usage = "M R... [--analyst A | --aux F] [SETTINGS] -o MODEL",
     .about =
         "Learns to tell the label from the rest of a record, from privatised "
         "records and\nlabels alone. With the objective marginal "
@@ -518,8 +577,14 @@ const struct cli_verb cmd_fit = {
         "\\\n    --eps 1 -o only.sotto\n"
         "sotto privatise only.sotto data/wdbc.csv -o only.reports\n"
         "sotto fit only.sotto only.reports --records data/wdbc.csv "
-        "-o only.model\n",
+        "-o only.model\n"
+        "sotto train direct --data data/wdbc.csv --label area_mean --eps 8 \\\n"
+        "    --keep radius_mean --lambda 0.5 -o area.sotto\n"
+        "sotto privatise area.sotto data/wdbc.csv -o area.reports\n"
+        "sotto fit area.sotto area.reports --aux data/wdbc.csv "
+        "-o area.model\n",
     .wanted = wanted,
+    .more = true,
     .options = options,
     .words = &learners,
     .run = run_fit,

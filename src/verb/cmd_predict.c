@@ -10,6 +10,7 @@
 #include "cli/output_file.h"
 #include "host/csv_field.h"
 #include "verb/learning.h"
+#include "verb/number_verbs.h"
 #include "verb/records.h"
 #include "verb/report_source.h"
 
@@ -17,8 +18,11 @@ struct predict_job {
     struct sotto_model *model;
     struct sotto_mechanism *mechanism; /* of the reports; NULL: the model's */
     size_t rows, classes;
+    size_t room; /* for rows, in p */
     double *p;
     bool reports;
+    bool number; /* the model tells one; else classes */
+    struct predict_shares shares;
 };
 
 /* Whether a file holds reports: its first bytes are a report's mark, or a JSON
@@ -52,20 +56,66 @@ allocate_rows(struct predict_job *job, size_t rows)
     return CLI_EXIT_DONE;
 }
 
+/* Makes room behind the rows that are there for as many more. */
+static int
+add_room(struct predict_job *job, size_t rows)
+{
+    size_t room = job->room;
+    while (room < job->rows + rows) {
+        room = 2 * room + rows;
+    }
+    job->classes = sotto_model_classes(job->model);
+    double *p = room > job->room
+                    ? reallocarray(job->p, room, job->classes * sizeof *job->p)
+                    : job->p;
+    if (p == NULL) {
+        return cli_no_memory();
+    }
+    job->p = p;
+    job->room = room;
+    return CLI_EXIT_DONE;
+}
+
+/* What the model says of the rows of a table, behind those before it. */
+static int
+predict_table(const struct cli_args *args, struct predict_job *job,
+              const struct sotto_table *table)
+{
+    size_t rows = sotto_table_rows(table);
+    struct sotto_error err = {0};
+    int status = add_room(job, rows);
+    if (status == CLI_EXIT_DONE &&
+        sotto_model_predict(job->model, table,
+                            job->p + job->rows * job->classes,
+                            &err) != SOTTO_STATUS_OK) {
+        status = learning_fail(&err, args->word[1]);
+    }
+    job->rows += rows;
+    return status;
+}
+
+/* The records themselves are in memory a few at a time; with labels in a file
+   of their own, all at once. */
 static int
 predict_records(const struct cli_args *args, struct predict_job *job)
 {
+    const char *labels = cli_value(args, "labels");
+    struct sotto_table_stream *stream = NULL;
     struct sotto_table *table = NULL;
     struct sotto_error err = {0};
-    int status =
-        records_read(args, args->word[1], cli_value(args, "labels"), &table);
-    status = CLI_THEN(status, allocate_rows(job, sotto_table_rows(table)));
-    if (status == CLI_EXIT_DONE &&
-        sotto_model_predict(job->model, table, job->p, &err) !=
-            SOTTO_STATUS_OK) {
-        status = learning_fail(&err, args->word[1]);
+    int status = labels != NULL
+                     ? records_read(args, args->word[1], labels, &table)
+                     : records_open(args, args->word[1], &stream, &table);
+    while (status == CLI_EXIT_DONE && table != NULL) {
+        status = predict_table(args, job, table);
+        sotto_table_free(table);
+        table = NULL;
+        if (status == CLI_EXIT_DONE && stream != NULL) {
+            status =
+                cli_exit(sotto_table_stream_next(stream, &table, &err), &err);
+        }
     }
-    sotto_table_free(table);
+    sotto_table_stream_close(stream);
     return status;
 }
 
@@ -172,6 +222,33 @@ put_counts(const struct predict_job *job, FILE *to)
     }
 }
 
+/* The same of a model that tells a number. */
+static void
+put_number(const struct cli_args *args, const struct predict_job *job, FILE *to)
+{
+    struct predict_rows rows = {.model = job->model,
+                                .p = job->p,
+                                .rows = job->rows,
+                                .reports = job->reports};
+    if (cli_given(args, "json")) {
+        predict_number_json(&rows, &job->shares, to);
+    } else {
+        predict_number_tell(&rows, to);
+    }
+}
+
+static void
+put_file(const struct predict_job *job, FILE *to)
+{
+    struct predict_rows rows = {
+        .model = job->model, .p = job->p, .rows = job->rows};
+    if (job->number) {
+        predict_number_csv(&rows, &job->shares, to);
+    } else {
+        put_csv(job, to);
+    }
+}
+
 static int
 put_prediction(const struct cli_args *args, const struct predict_job *job)
 {
@@ -181,12 +258,14 @@ put_prediction(const struct cli_args *args, const struct predict_job *job)
         if (!output_file_open(&file, path)) {
             return CLI_EXIT_FAILED;
         }
-        put_csv(job, file.stream);
+        put_file(job, file.stream);
         if (!output_file_commit(&file)) {
             return CLI_EXIT_FAILED;
         }
     }
-    if (cli_given(args, "json")) {
+    if (job->number) {
+        put_number(args, job, cli_summary(path));
+    } else if (cli_given(args, "json")) {
         put_json(job, cli_summary(path));
     } else {
         put_counts(job, cli_summary(path));
@@ -207,11 +286,15 @@ run_predict(const struct cli_args *args)
     status = CLI_THEN(
         status,
         cli_exit(sotto_model_read(args->word[0], &job.model, &err), &err));
+    status =
+        CLI_THEN(status, predict_number_shares(args, job.model, &job.shares));
     if (status == CLI_EXIT_DONE && other != NULL &&
         sotto_mechanism_read(other, &job.mechanism, &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     }
     if (status == CLI_EXIT_DONE) {
+        struct sotto_number number;
+        job.number = sotto_model_number(job.model, &number);
         job.reports = cli_given(args, "private") || other != NULL ||
                       holds_reports(args->word[1]);
         status = job.reports ? predict_reports(args, &job)
@@ -232,14 +315,19 @@ static const struct cli_option options[] = {
     {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
      "guessed"},
+    RECORDS_READING,
     {0, false, false, "private", NULL,
      "F holds reports; else it is told from the content,\n"
      "and a pipe is taken for records"},
     {0, false, false, "mechanism", "C.sotto",
      "F holds reports of this one, which has the model's\n"
      "codebook"},
+    {0, false, false, "quantiles", "LIST",
+     "of a model that tells a number: these of what it\n"
+     "says of each row (0.05,0.95)"},
     {'o', false, false, "output", "OUT.csv",
-     "write every row's class and probabilities"},
+     "write every row's class and probabilities, or its\n"
+     "number's mean and quantiles"},
     CLI_OPTION_END,
 };
 
@@ -251,7 +339,8 @@ const struct cli_verb cmd_predict = {
         "F is a table of clean records, as sotto privatise takes it, or a file "
         "of reports\nof the mechanism that the model was fitted with. A report "
         "is weighed over the\nmodel's prior first, if it has one; its label is "
-        "not looked at.\n",
+        "not looked at.\nRecords without --labels may be of any size, and - is "
+        "the standard input.\n",
     .example = "sotto predict wdbc.model data/wdbc.csv -o wdbc.classes.csv\n",
     .wanted = wanted,
     .options = options,

@@ -13,13 +13,20 @@
 #include "host/csv_field.h"
 #include "host/error.h"
 #include "verb/inquiry.h"
+#include "verb/misfits.h"
+#include "verb/records.h"
+#include "verb/report_lines.h"
+#include "verb/seen_file.h"
 
 struct privatise_job {
+    const char *at, *data; /* paths of the mechanism and of the records */
     struct sotto_mechanism *mechanism;
     struct inquiry inquiry;
     size_t reports; /* written */
     bool simulated;
+    bool looked; /* that no row is one that the mechanism was fitted to */
     uint64_t seed;
+    struct misfits misfits;  /* without a ledger: of a curator's rows */
     struct output_file keys; /* whose each report is; open if it has a stream */
     size_t key;              /* the column that says it; SIZE_MAX: none */
 };
@@ -56,8 +63,9 @@ make_report(struct privatise_job *job, size_t row, uint8_t *report,
     size_t size = job->inquiry.info.report_size;
     enum sotto_status status =
         job->simulated
-            ? sotto_simulate(job->mechanism, job->seed, row, values, count,
-                             report, size)
+            ? sotto_simulate(job->mechanism, job->seed,
+                             job->inquiry.before + row, values, count, report,
+                             size)
             : sotto_client_privatise(sotto_mechanism_client(job->mechanism),
                                      values, count, report, size);
     if (status != SOTTO_STATUS_OK) {
@@ -190,31 +198,72 @@ commit_files(struct privatise_job *job, struct sotto_report_writer *writer)
     return cli_exit(sotto_report_writer_commit(writer, &err), &err);
 }
 
-/* All rows, in order, into the file at `path`. */
+/* Looks at a curator's rows: whether the mechanism was fitted to them, and what
+   does not fit. Rows that go through a ledger are people's on this device: what
+   they hold decides nothing, and nobody is told about them (invariant 4). */
 static int
-write_reports(struct privatise_job *job, size_t rows, const char *path)
+look_at_rows(struct privatise_job *job)
+{
+    int status = CLI_EXIT_DONE;
+    if (job->inquiry.people.ledger != NULL) {
+        return status;
+    }
+    if (!job->simulated) {
+        status = seen_file_look(job->at, job->mechanism, job->inquiry.table,
+                                job->data, &job->looked);
+    }
+    return CLI_THEN(status, misfits_count(job->mechanism, job->inquiry.records,
+                                          sotto_table_rows(job->inquiry.table),
+                                          &job->misfits));
+}
+
+/* The rows of the table at hand, in order. */
+static int
+add_rows(struct privatise_job *job, uint8_t *report,
+         struct sotto_report_writer *writer, struct progress *bar)
+{
+    size_t rows = sotto_table_rows(job->inquiry.table);
+    struct sotto_error err = {0};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    int looked = look_at_rows(job);
+    if (looked != CLI_EXIT_DONE) {
+        return looked;
+    }
+    for (size_t row = 0; status == SOTTO_STATUS_OK && row < rows; row++) {
+        status = add_row(job, row, report, writer, &err);
+        progress_step(bar, job->inquiry.before + row + 1);
+    }
+    return cli_exit(status, &err);
+}
+
+/* All rows of the file, in order, into the file at `path`. */
+static int
+write_reports(struct privatise_job *job, const char *path)
 {
     struct sotto_report_writer *writer = NULL;
     struct progress bar;
     struct sotto_error err = {0};
     uint8_t *report = malloc(job->inquiry.info.report_size);
-    enum sotto_status status;
+    bool more = true;
     if (report == NULL) {
         return cli_no_memory();
     }
-    progress_start(&bar, "privatising", rows);
-    status = sotto_report_writer_new(job->mechanism, path, &writer, &err);
-    for (size_t row = 0; status == SOTTO_STATUS_OK && row < rows; row++) {
-        status = add_row(job, row, report, writer, &err);
-        progress_step(&bar, row + 1);
+    progress_start(
+        &bar, "privatising",
+        job->inquiry.stream != NULL ? 0 : sotto_table_rows(job->inquiry.table));
+    int status = cli_exit(
+        sotto_report_writer_new(job->mechanism, path, &writer, &err), &err);
+    while (status == CLI_EXIT_DONE && more) {
+        status = add_rows(job, report, writer, &bar);
+        status = CLI_THEN(status, inquiry_next(&job->inquiry, &more));
     }
     progress_end(&bar);
     free(report);
-    if (status == SOTTO_STATUS_OK) {
+    if (status == CLI_EXIT_DONE) {
         return commit_files(job, writer);
     }
     sotto_report_writer_free(writer);
-    return cli_exit(status, &err);
+    return status;
 }
 
 static void
@@ -230,12 +279,15 @@ tell_json_privatise(const struct cli_args *args,
     json_number(to, "eps", info->eps);
     json_number(to, "delta", info->delta);
     json_bool(to, "simulated", job->simulated);
+    json_bool(to, "seen_checked", job->looked);
     json_bool(to, "verified", cli_given(args, "pub"));
     json_text(to, "mechanism", info->hash);
     if (people->ledger != NULL) {
         json_size(to, "new", people->made);
         json_size(to, "replayed", people->replayed);
         json_size(to, "refused", people->refused);
+    } else {
+        misfits_json(to, &job->misfits);
     }
     json_end(to);
 }
@@ -263,6 +315,8 @@ tell_privatise(const struct cli_args *args, const struct privatise_job *job,
     if (people->ledger != NULL) {
         (void)fprintf(to, "new: %zu; replayed: %zu; refused: %zu\n",
                       people->made, people->replayed, people->refused);
+    } else {
+        misfits_print(to, &job->misfits);
     }
     if (job->simulated) {
         cli_note("simulated: not private, never to be sent");
@@ -296,6 +350,20 @@ check_output(const struct cli_args *args, const char *option, const char *shown)
                                           sizeof inputs / sizeof *inputs);
 }
 
+/* Reports are no table: what is called one would surprise whoever opens it. */
+static int
+check_form(const char *path)
+{
+    if (report_lines_named(path, ".csv")) {
+        return cli_bad("-o '%.240s': reports are no table: take .jsonl (JSON "
+                       "Lines), or any other ending for the binary form; sotto "
+                       "decode -o writes their numbers as CSV",
+                       path);
+    }
+    return report_lines_check(path, "take .jsonl (JSON Lines), or any other "
+                                    "ending for the binary form");
+}
+
 static int
 check_outputs(const struct cli_args *args)
 {
@@ -306,19 +374,52 @@ check_outputs(const struct cli_args *args)
                        keys);
     }
     int status = check_output(args, "output", "-o");
+    status = CLI_THEN(status, check_form(cli_value(args, "output")));
     return CLI_THEN(status, check_output(args, "keys", "--keys"));
+}
+
+/* A device's file is plain: how it is written must not depend on what it
+   holds, and so is not asked either. */
+static int
+check_reading(const struct cli_args *args)
+{
+    static const char *const these[] = {"separator", "decimal", "encoding"};
+    for (size_t i = 0; i < sizeof these / sizeof *these; i++) {
+        if (cli_given(args, "ledger") && cli_given(args, these[i])) {
+            return cli_bad("--%s is for a curator's file; with --ledger the "
+                           "file is plain CSV: UTF-8, with commas between "
+                           "fields and points in numbers",
+                           these[i]);
+        }
+    }
+    return CLI_EXIT_DONE;
+}
+
+/* A curator's file is read bit by bit; with people, or with labels in a file of
+   their own, all of it must be at hand. */
+static int
+open_records(const struct cli_args *args, struct privatise_job *job)
+{
+    const char *data = args->word[1];
+    bool whole = cli_given(args, "ledger") || cli_given(args, "labels");
+    return whole
+               ? inquiry_open(args, job->mechanism, data, NULL, &job->inquiry)
+               : inquiry_open_stream(args, job->mechanism, data, &job->inquiry);
 }
 
 static int
 run_privatise(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
-    struct privatise_job job = {.simulated = cli_given(args, "seed"),
+    struct privatise_job job = {.at = args->word[0],
+                                .data = args->word[1],
+                                .simulated = cli_given(args, "seed"),
                                 .key = SIZE_MAX};
     if (!cli_whole(args, "seed", 0, UINT64_MAX, &job.seed)) {
         return CLI_EXIT_BAD;
     }
     int status = people_check(args);
+    status = CLI_THEN(status, check_reading(args));
     if (status == CLI_EXIT_DONE && cli_given(args, "ledger")) {
         status = seal_process(args);
     }
@@ -327,21 +428,21 @@ run_privatise(const struct cli_args *args)
     if (!job.simulated) {
         status = CLI_THEN(status, inquiry_check_work(args, job.mechanism));
     }
-    status = CLI_THEN(status, inquiry_open(args, job.mechanism, args->word[1],
-                                           NULL, &job.inquiry));
+    status = CLI_THEN(status, open_records(args, &job));
     if (status == CLI_EXIT_DONE && sotto_table_rows(job.inquiry.table) == 0) {
         status = cli_bad("'%.240s' names columns and nobody", args->word[1]);
     }
     status = CLI_THEN(status, open_keys(args, &job));
-    status = CLI_THEN(
-        status, write_reports(&job, sotto_table_rows(job.inquiry.table), path));
+    status = CLI_THEN(status, write_reports(&job, path));
     if (status == CLI_EXIT_DONE) {
         tell_privatise(args, &job, path);
+        misfits_shout(&job.misfits);
         status = people_exit(&job.inquiry.people);
     }
     if (job.keys.stream != NULL) {
         output_file_drop(&job.keys);
     }
+    misfits_clear(&job.misfits);
     inquiry_clear(&job.inquiry);
     sotto_mechanism_free(job.mechanism);
     return status;
@@ -360,6 +461,7 @@ static const struct cli_option options[] = {
     {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
      "guessed; with --ledger, it does unless you say no"},
+    RECORDS_READING,
     {0, false, false, "no-header", NULL, "the same as --header no"},
     {0, false, false, "ledger", "L",
      "charge everybody in this ledger (sotto ledger new):\n"
@@ -392,16 +494,32 @@ const struct cli_verb cmd_privatise = {
     .name = "privatise",
     .summary = "turn records into reports, as their owners' devices would",
     .usage = "M F [--labels F] [--pub K.pub] [--ledger L --person COL] -o R",
-    .about =
-        "Each row of F is one person's record and gives one report. Columns "
-        "are matched\nby name (c1, c2, ... without a header). Whatever a field "
-        "holds, there is a\nreport: an unknown category, text for a number or "
-        "nothing at all counts as\nmissing. Without --ledger, a row "
-        "with too few or too many fields is an error;\nwith it, all its fields "
-        "count as missing. Running it twice spends twice, unless\n--ledger "
-        "remembers: then whoever was asked before gives the stored report, "
-        "and\nwhat exceeds a cap is refused, and the exit status is 3 once the "
-        "reports of the\nothers are written.\n",
+    .about = "Each row of F is one person's record and gives one report. "
+             "Columns are matched\n"
+             "by name (c1, c2, ... without a header). Whatever a field holds, "
+             "there is a\n"
+             "report: an unknown category, text for a number or nothing at all "
+             "counts as\n"
+             "missing. Without --ledger the rows are a curator's: it says "
+             "column by column\n"
+             "how many values did not fit, and a row with too few or too many "
+             "fields is an\n"
+             "error. With it they are people's: nothing is said, and such a "
+             "row counts as\n"
+             "missing. Running it twice spends twice, unless --ledger "
+             "remembers: then whoever\n"
+             "was asked before gives the stored report, and what exceeds a cap "
+             "is refused,\n"
+             "and the exit status is 3 once the reports of the others are "
+             "written. Without\n"
+             "--ledger and --labels F may be of any size, and - is the "
+             "standard input.\n"
+             "\n"
+             "Where M.seen lies beside M.sotto (sotto train --seen), a file "
+             "with more rows\n"
+             "that the mechanism was fitted to than chance explains is "
+             "refused, with exit\n"
+             "status 3. A few among many are only told of.\n",
     .example = "sotto privatise wdbc.sotto data/wdbc.csv --pub collector.pub "
                "-o wdbc.reports\n",
     .wanted = wanted,

@@ -24,6 +24,7 @@
 #include "cli/watch.h"
 #include "host/error.h"
 #include "verb/inquiry.h"
+#include "verb/records.h"
 #include "verb/send_look.h"
 
 #define QUEUE_SUFFIX ".queue"
@@ -366,6 +367,49 @@ tell_all(const struct cli_args *args, const struct send_job *job,
     }
 }
 
+/* Whether a line has a field of that name, in quotes or not. */
+static bool
+has_field(const char *line, const char *name)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, before it */
+    size_t size = strlen(name);
+    line += strncmp(line, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
+    for (const char *at = line; *at != '\0';) {
+        size_t length = strcspn(at, ",\r\n");
+        bool quoted = length >= 2 && at[0] == '"' && at[length - 1] == '"';
+        if (length - (quoted ? 2 : 0) == size &&
+            strncmp(at + (quoted ? 1 : 0), name, size) == 0) {
+            return true;
+        }
+        at += length;
+        at += strspn(at, ",\r\n");
+    }
+    return false;
+}
+
+/* Says that --person names no column, once the run has failed for another
+   reason: whoever mends that one would meet this one next. Column names are
+   public, and no record is read. */
+static void
+note_person(const struct cli_args *args)
+{
+    const char *name = cli_value(args, "person");
+    char *line = NULL;
+    size_t room = 0;
+    int header = -1;
+    FILE *file = fopen(args->word[1], "r");
+    if (file != NULL && records_header(args, &header) && header != 0 &&
+        getline(&line, &room, file) > 0 && strncmp(line, "\x1f\x8b", 2) != 0 &&
+        !has_field(line, name)) {
+        cli_note("'%.240s' has no column \"%.80s\" either (--person)",
+                 args->word[1], name);
+    }
+    free(line);
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+}
+
 /* Before a record is read: else people were charged for what the collector does
    not want. */
 static int
@@ -389,6 +433,7 @@ check_collector(const struct cli_args *args, struct send_job *job)
     int exit_status = cli_fail(&err);
     cli_note("nobody was charged, and what is queued stays (%zu)",
              job->sent.left);
+    note_person(args);
     return status == SOTTO_STATUS_LIMIT ? CLI_EXIT_FAILED : exit_status;
 }
 

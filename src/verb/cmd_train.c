@@ -16,6 +16,7 @@
 #include "host/clock.h"
 #include "verb/learning.h"
 #include "verb/records.h"
+#include "verb/seen_file.h"
 #include "verb/train_kinds.h"
 
 #define KINDS_MAX 16u
@@ -25,9 +26,11 @@ struct plan {
     struct sotto_train_kind kind;
     struct sotto_train_options options;
     const char *path;
+    char *stem;                 /* the name and the campaign, unless told */
     char *analyst, *checkpoint; /* NULL: none */
     const char **drop;
     struct sotto_setting *set;
+    struct sotto_schema *schema; /* NULL: none */
 };
 
 /* ---- The summary -------------------------------------------------------- */
@@ -151,8 +154,9 @@ check_kind(const char *name)
 static bool
 is_for_from(const char *option)
 {
-    static const char *const these[] = {
-        "from", "eps", "lambda", "json", "output", "label-channel", "expires"};
+    static const char *const these[] = {"from",    "eps",    "lambda",
+                                        "json",    "output", "label-channel",
+                                        "expires", "force"};
     for (size_t i = 0; i < sizeof these / sizeof *these; i++) {
         if (strcmp(option, these[i]) == 0) {
             return true;
@@ -212,9 +216,9 @@ static int
 check_usage(const struct cli_args *args)
 {
     const char *const inputs[] = {
-        cli_value(args, "data"), cli_value(args, "labels"),
+        cli_value(args, "data"),    cli_value(args, "labels"),
         cli_value(args, "encoder"), cli_value(args, "from"),
-        cli_value(args, "model")};
+        cli_value(args, "model"),   cli_value(args, "schema")};
     struct sotto_train_kind kind;
     bool trained = train_kind_find(args->word[0], &kind);
     double eps;
@@ -239,8 +243,15 @@ check_usage(const struct cli_args *args)
     if (!cli_eps(args, "eps", &eps)) {
         return CLI_EXIT_BAD;
     }
-    return output_file_check(cli_value(args, "output"), inputs,
-                             sizeof inputs / sizeof *inputs);
+    status = output_file_check(cli_value(args, "output"), inputs,
+                               sizeof inputs / sizeof *inputs);
+    status =
+        CLI_THEN(status, train_check_replace(args, cli_value(args, "output")));
+    return cli_given(args, "seen")
+               ? CLI_THEN(status, seen_file_check(
+                                      args, cli_value(args, "output"), inputs,
+                                      sizeof inputs / sizeof *inputs))
+               : status;
 }
 
 /* ---- The plan ----------------------------------------------------------- */
@@ -294,8 +305,11 @@ plan_analyst(const struct cli_args *args, struct plan *plan)
                        "the other for devices",
                        path);
     }
-    return output_file_check(plan->analyst, others,
-                             sizeof others / sizeof *others);
+    int status = output_file_check(plan->analyst, others,
+                                   sizeof others / sizeof *others);
+    return given != NULL
+               ? CLI_THEN(status, train_check_replace(args, plan->analyst))
+               : status;
 }
 
 static int
@@ -336,14 +350,20 @@ plan_settings(const struct cli_args *args, struct plan *plan)
     if (plan->set == NULL) {
         return CLI_EXIT_FAILED;
     }
+    plan->stem = train_stem(plan->path);
+    if (plan->stem == NULL) {
+        return cli_no_memory();
+    }
     if (!cli_whole(args, "threads", 1, 64, &threads)) {
         return CLI_EXIT_BAD;
     }
     options->set = plan->set;
     options->threads = (unsigned)threads;
     options->eps = cli_value(args, "eps");
-    options->name = cli_value(args, "name");
-    options->campaign = cli_value(args, "campaign");
+    options->name =
+        cli_given(args, "name") ? cli_value(args, "name") : plan->stem;
+    options->campaign =
+        cli_given(args, "campaign") ? cli_value(args, "campaign") : plan->stem;
     options->label = cli_value(args, "label");
     if (cli_given(args, "labels") || cli_given(args, "label-values")) {
         options->label = "label";
@@ -353,28 +373,54 @@ plan_settings(const struct cli_args *args, struct plan *plan)
                : fail_train(plan, &err);
 }
 
+/* Names what options leave out: a schema that is given may name the label. */
+static int
+plan_drops(const struct cli_args *args, const struct sotto_table *table,
+           struct plan *plan)
+{
+    int status = train_drops(args, table, plan->options.label, &plan->drop,
+                             &plan->options.drops);
+    plan->options.drop = plan->drop;
+    return status;
+}
+
+static int
+plan_schema(const struct cli_args *args, const struct sotto_table *table,
+            struct plan *plan)
+{
+    int status = train_schema(args, table, &plan->options.label, &plan->schema);
+    plan->options.schema = plan->schema;
+    return status;
+}
+
 static int
 plan_columns(const struct cli_args *args, struct sotto_table *table,
              struct plan *plan)
 {
+    bool given = cli_given(args, "schema");
     int status = train_categories(args, table);
     status = CLI_THEN(status, train_declare(args, table));
     status = CLI_THEN(status, train_label(args, table, &plan->options.label));
-    if (status == CLI_EXIT_DONE) {
-        status = train_drops(args, table, plan->options.label, &plan->drop,
-                             &plan->options.drops);
-        plan->options.drop = plan->drop;
+    if (given) {
+        status = CLI_THEN(status, plan_schema(args, table, plan));
     }
-    return status;
+    status = CLI_THEN(status, plan_drops(args, table, plan));
+    if (status == CLI_EXIT_DONE && plan->options.label == NULL &&
+        plan->kind.analyst != NULL) {
+        train_note_label(table, plan->drop, plan->options.drops);
+    }
+    return given ? status : CLI_THEN(status, plan_schema(args, table, plan));
 }
 
 static void
 plan_clear(struct plan *plan)
 {
+    free(plan->stem);
     free(plan->analyst);
     free(plan->checkpoint);
     free(plan->drop);
     free(plan->set);
+    sotto_schema_free(plan->schema);
 }
 
 /* ---- The verb ----------------------------------------------------------- */
@@ -398,6 +444,9 @@ train_kind(const struct cli_args *args, const struct sotto_table *table,
         return fail_train(plan, &err);
     }
     int exit_status = train_expire(args, &mechanism);
+    if (exit_status == CLI_EXIT_DONE && cli_given(args, "seen")) {
+        exit_status = seen_file_write(plan->path, mechanism, table);
+    }
     if (exit_status == CLI_EXIT_DONE) {
         tell_train(args, plan, mechanism, &facts);
     }
@@ -424,18 +473,29 @@ run_kind(const struct cli_args *args)
     return status;
 }
 
+/* Makes the mechanism, in whichever way. */
+static int
+make_mechanism(const struct cli_args *args)
+{
+    if (cli_given(args, "model")) {
+        return train_model(args);
+    }
+    return cli_given(args, "from") ? train_from(args) : run_kind(args);
+}
+
 static int
 run_train(const struct cli_args *args)
 {
+    const char *path = cli_value(args, "output");
+    char old[TRAIN_HASH_SIZE];
     int status = check_kind(args->word[0]) ? check_usage(args) : CLI_EXIT_BAD;
     status = CLI_THEN(status, train_check_expiry(args));
     if (status != CLI_EXIT_DONE) {
         return status;
     }
-    if (cli_given(args, "model")) {
-        return train_model(args);
-    }
-    return cli_given(args, "from") ? train_from(args) : run_kind(args);
+    train_read_hash(path, old);
+    status = make_mechanism(args);
+    return CLI_THEN(status, train_remove_signature(path, old));
 }
 
 static const char *const wanted[] = {"KIND", NULL};
@@ -459,12 +519,22 @@ static const struct cli_option options[] = {
     {0, false, true, "drop", "COL", "leave this column out"},
     {0, false, true, "category", "COL",
      "this column of numbers holds categories"},
+    {0, false, false, "schema", "S",
+     "what the columns are, as sotto schema infer writes\n"
+     "it; else that is told from the data, and printed"},
+    {0, false, false, "rare", "N",
+     "without --schema: a category held by fewer rows is\n"
+     "not named, and counts as other (10; below 100 rows 1)"},
     {0, false, false, "header", "yes|no",
      "whether the first row names the columns; else it is\n"
      "guessed"},
-    {0, false, false, "name", "TEXT", "a name for people (the kind)"},
+    RECORDS_READING,
+    {0, false, false, "name", "TEXT",
+     "a name for people (the name of the file -o, without\n"
+     ".sotto)"},
     {0, false, false, "campaign", "TEXT",
-     "the campaign it counts in (the name)"},
+     "the campaign that ledgers count it in (the name of\n"
+     "the file -o, without .sotto, as in a collector's URL)"},
     {0, false, false, "expires", "DATE",
      "from this day (UTC) on nothing of it is sent, reports\n"
      "that wait included: 2030-01-31. Choose it long: a\n"
@@ -472,8 +542,14 @@ static const struct cli_option options[] = {
      "What is made --from a mechanism or by --model ends\n"
      "when that does; past that day, give a later one"},
     {'o', true, false, "output", "M.sotto", "the mechanism to write"},
+    {0, false, false, "force", NULL,
+     "replace a mechanism that is there: reports made with\n"
+     "it can then never be read, and its signature goes"},
     {0, false, false, "analyst", "FILE",
      "where what is for the analyst goes (M.analyst)"},
+    {0, false, false, "seen", NULL,
+     "also write M.seen, for you alone: by it privatise\n"
+     "knows these records again and refuses them"},
     {0, false, false, "threads", "N",
      "the result does not depend on it (all cores)"},
     {0, false, false, "from", "M.sotto",
@@ -491,9 +567,9 @@ const struct cli_verb cmd_train = {
         "Each KIND has settings of its own: see sotto train KIND --help. What "
         "is learnt\nor fitted comes from the data, which gets no protection by "
         "that: use public\nrecords, not those to be protected. The example of "
-        "direct gives every range, and\nits categories are the two words "
-        "everybody knows for a diagnosis, B and M: so it\ntells of no "
-        "record.\n",
+        "direct gives every range by\nhand, and everybody knows its two "
+        "categories, B and M: so its mechanism tells\nnothing about the "
+        "data.\n",
     .example =
         "sotto train direct --data data/wdbc.csv --label diagnosis "
         "--eps 4 \\\n    --keep radius_mean --range radius_mean=5:30 "

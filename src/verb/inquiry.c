@@ -228,6 +228,44 @@ inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
     return status;
 }
 
+int
+inquiry_open_stream(const struct cli_args *args,
+                    struct sotto_mechanism *mechanism, const char *data,
+                    struct inquiry *ret_inquiry)
+{
+    *ret_inquiry = (struct inquiry){.data = data, .mechanism = mechanism};
+    sotto_mechanism_info(mechanism, &ret_inquiry->info);
+    int status =
+        records_open(args, data, &ret_inquiry->stream, &ret_inquiry->table);
+    return CLI_THEN(status, records_match(mechanism, ret_inquiry->table, data,
+                                          NULL, &ret_inquiry->records));
+}
+
+int
+inquiry_next(struct inquiry *inquiry, bool *ret_more)
+{
+    struct sotto_table *table = NULL;
+    struct sotto_error err = {0};
+    *ret_more = false;
+    if (inquiry->stream == NULL) {
+        return CLI_EXIT_DONE;
+    }
+    if (sotto_table_stream_next(inquiry->stream, &table, &err) !=
+        SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    if (table == NULL) {
+        return CLI_EXIT_DONE;
+    }
+    inquiry->before += sotto_table_rows(inquiry->table);
+    inquiry_forget(inquiry);
+    inquiry->table = table;
+    *ret_more = true;
+    return cli_exit(
+        sotto_records_new(inquiry->mechanism, table, &inquiry->records, &err),
+        &err);
+}
+
 void
 inquiry_forget(struct inquiry *inquiry)
 {
@@ -243,6 +281,7 @@ inquiry_clear(struct inquiry *inquiry)
 {
     people_close(&inquiry->people);
     inquiry_forget(inquiry);
+    sotto_table_stream_close(inquiry->stream);
     memset(inquiry, 0, sizeof *inquiry);
 }
 
@@ -253,6 +292,7 @@ inquiry_name_row(const struct inquiry *inquiry, size_t row,
     char why[sizeof err->message];
     size_t line = sotto_table_line(inquiry->table, row);
     (void)snprintf(why, sizeof why, "%s", err->message);
+    row += inquiry->before;
     if (line > 0) {
         (void)snprintf(err->message, sizeof err->message,
                        "'%.120s', row %zu (line %zu): %.300s", inquiry->data,

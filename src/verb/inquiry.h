@@ -12,6 +12,8 @@ struct inquiry {
     const char *data; /* the file of records */
     struct sotto_mechanism *mechanism;
     struct sotto_mechanism_info info;
+    struct sotto_table_stream *stream; /* what follows the table; NULL: none */
+    size_t before;                     /* rows of the file before the table's */
     struct sotto_table *table;
     struct sotto_records *records;
     struct people people;
@@ -41,6 +43,15 @@ int inquiry_open(const struct cli_args *args, struct sotto_mechanism *mechanism,
                  const char *data, struct sotto_ledger *ledger,
                  struct inquiry *ret_inquiry);
 void inquiry_clear(struct inquiry *inquiry);
+
+/* The same for a curator's file of any size, without --labels or a ledger: the
+   table is that of its first rows. */
+int inquiry_open_stream(const struct cli_args *args,
+                        struct sotto_mechanism *mechanism, const char *data,
+                        struct inquiry *ret_inquiry);
+/* Goes on to the next rows of the file, if there are any: `ret_more`. Returns
+   the exit status, the message printed. */
+int inquiry_next(struct inquiry *inquiry, bool *ret_more);
 /* Wipes and frees the records; who was asked, and how it went, stays. */
 void inquiry_forget(struct inquiry *inquiry);
 

@@ -26,8 +26,14 @@ is_of_records(const struct sotto_model *model)
 static void
 tell_json_model(const struct sotto_model *model)
 {
+    struct sotto_number number;
     json_begin(stdout);
     json_text(stdout, "kind", "model");
+    if (sotto_model_number(model, &number)) {
+        json_text(stdout, "number", number.name);
+        json_number(stdout, "low", number.edge[0]);
+        json_number(stdout, "high", number.edge[number.classes]);
+    }
     json_size(stdout, "classes", sotto_model_classes(model));
     json_size(stdout, "networks", sotto_model_networks(model));
     json_bool(stdout, "doubt_known", is_doubt_known(model));
@@ -41,10 +47,18 @@ static void
 tell_model(const struct sotto_model *model)
 {
     size_t classes = sotto_model_classes(model);
+    struct sotto_number number;
     if (is_of_records(model)) {
         (void)printf("The record is not protected. The model was learnt from "
                      "records in the clear, beside\nreports about their labels "
                      "alone, and tells of the records.\n");
+    }
+    if (sotto_model_number(model, &number)) {
+        (void)printf("A model: it tells a number, \"%s\", from %.6g to "
+                     "%.6g.\n",
+                     cli_shown(number.name), number.edge[0],
+                     number.edge[number.classes]);
+        return;
     }
     (void)printf("A model: it tells %zu classes apart:", classes);
     for (size_t y = 0; y < classes; y++) {

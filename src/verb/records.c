@@ -6,8 +6,10 @@
  */
 #include "verb/records.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define EXTRA_SHOWN 5u
 
@@ -31,25 +33,78 @@ records_header(const struct cli_args *args, int *ret_header)
     return true;
 }
 
+/* A word of an option, and what it stands for. */
+struct word {
+    const char *name;
+    char value;
+};
+
 static bool
-has_separator(const char *text, size_t size)
+read_word(const struct cli_args *args, const char *option,
+          const struct word *words, char *ret_value)
 {
-    return memchr(text, ';', size) != NULL || memchr(text, '\t', size) != NULL;
+    const char *text = cli_value(args, option);
+    char there[80] = "";
+    if (text == NULL) {
+        return true;
+    }
+    for (const struct word *w = words; w->name != NULL; w++) {
+        size_t size = strlen(there);
+        if (strcmp(text, w->name) == 0) {
+            *ret_value = w->value;
+            return true;
+        }
+        (void)snprintf(there + size, sizeof there - size, "%s%s",
+                       size > 0 ? ", " : "", w->name);
+    }
+    (void)cli_bad("--%s %.80s: say one of %s", option, text, there);
+    return false;
 }
 
-/* A table of one column that looks like several. */
-static void
-hint_separator(const struct sotto_table *table, const char *path)
+static const struct word separators[] = {{"comma", ','},
+                                         {"semicolon", ';'},
+                                         {"tab", '\t'},
+                                         {"pipe", '|'},
+                                         {NULL, 0}};
+
+bool
+records_reading(const struct cli_args *args,
+                struct sotto_table_reading *ret_reading)
 {
-    if (sotto_table_columns(table) != 1 || sotto_table_width(table, 0) > 0) {
-        return;
+    static const struct word decimals[] = {
+        {"point", '.'}, {"comma", ','}, {NULL, 0}};
+    static const struct word encodings[] = {
+        {"utf8", 0}, {"latin1", 1}, {NULL, 0}};
+    struct sotto_table_reading reading = {0};
+    char latin1 = 0;
+    if (!read_word(args, "separator", separators, &reading.separator) ||
+        !read_word(args, "decimal", decimals, &reading.decimal) ||
+        !read_word(args, "encoding", encodings, &latin1)) {
+        return false;
     }
-    const char *name = sotto_table_name(table, 0);
-    struct sotto_value cell = sotto_table_cell(table, 0, 0);
-    if (has_separator(name, strlen(name)) ||
-        (cell.data != NULL && has_separator(cell.data, cell.size))) {
-        cli_note("'%.240s' has one column only, with semicolons or tabs in it: "
-                 "if those separate fields, save it again with commas",
+    reading.latin1 = latin1 != 0;
+    *ret_reading = reading;
+    return true;
+}
+
+/* Says what was guessed about a file that is not plain CSV. */
+static void
+note_reading(const struct sotto_table *table, const char *path,
+             const struct sotto_table_reading *asked)
+{
+    struct sotto_table_reading reading = sotto_table_reading(table);
+    const char *name = "";
+    for (const struct word *w = separators; w->name != NULL; w++) {
+        name = w->value == reading.separator ? w->name : name;
+    }
+    if (reading.separator != 0 && reading.separator != ',' &&
+        asked->separator == 0) {
+        cli_note("'%.240s': read with %ss between fields and decimal %ss", path,
+                 name, reading.decimal == ',' ? "comma" : "point");
+    }
+    if (reading.indexed) {
+        cli_note("'%.240s': the first column has no name: taken as an index "
+                 "and left out",
                  path);
     }
 }
@@ -62,6 +117,19 @@ is_made(const char *name)
     return digits > 0 && name[1 + digits] == '\0';
 }
 
+/* Whether a column holds numbers, and nothing else. */
+static bool
+holds_numbers(const struct sotto_table *table, size_t column)
+{
+    for (size_t row = 0; row < sotto_table_rows(table); row++) {
+        struct sotto_value cell = sotto_table_cell(table, row, column);
+        if (cell.kind == SOTTO_VALUE_TEXT && isnan(cell.number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A header that was guessed is sure if there are numbers below it; where there
    are none at all it may be a record. Labels show it by their number. */
 static void
@@ -71,7 +139,8 @@ note_header(const struct sotto_table *table, const char *path)
         return;
     }
     for (size_t i = 0; i < sotto_table_columns(table); i++) {
-        if (sotto_table_kind(table, i) != SOTTO_COLUMN_CATEGORY) {
+        if (sotto_table_kind(table, i) != SOTTO_COLUMN_CATEGORY ||
+            holds_numbers(table, i)) {
             return;
         }
     }
@@ -81,14 +150,44 @@ note_header(const struct sotto_table *table, const char *path)
 }
 
 static int
-read_one(const char *path, int header, struct sotto_table **ret_table)
+read_one(const struct cli_args *args, const char *path, int header,
+         struct sotto_table **ret_table)
 {
     struct sotto_table_options options = {.header = header};
     struct sotto_error err = {0};
+    if (!records_reading(args, &options.reading)) {
+        return CLI_EXIT_BAD;
+    }
     if (sotto_table_read(path, &options, ret_table, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    hint_separator(*ret_table, path);
+    note_reading(*ret_table, path, &options.reading);
+    return CLI_EXIT_DONE;
+}
+
+int
+records_open(const struct cli_args *args, const char *data,
+             struct sotto_table_stream **ret_stream,
+             struct sotto_table **ret_table)
+{
+    struct sotto_table_options options = {.header = -1};
+    struct sotto_table_stream *stream = NULL;
+    struct sotto_error err = {0};
+    if (!records_header(args, &options.header) ||
+        !records_reading(args, &options.reading)) {
+        return CLI_EXIT_BAD;
+    }
+    if (sotto_table_stream_open(data, &options, RECORDS_ROWS, &stream, &err) !=
+            SOTTO_STATUS_OK ||
+        sotto_table_stream_next(stream, ret_table, &err) != SOTTO_STATUS_OK) {
+        sotto_table_stream_close(stream);
+        return cli_fail(&err);
+    }
+    note_reading(*ret_table, data, &options.reading);
+    if (options.header < 0) {
+        note_header(*ret_table, data);
+    }
+    *ret_stream = stream;
     return CLI_EXIT_DONE;
 }
 
@@ -129,11 +228,12 @@ fail_join(const char *path, const struct sotto_table *table,
 
 /* Joins the labels at `path` to `table` as its last column. */
 static int
-join_labels(const char *path, int header, struct sotto_table *table)
+join_labels(const struct cli_args *args, const char *path, int header,
+            struct sotto_table *table)
 {
     struct sotto_table *labels = NULL;
     struct sotto_error err = {0};
-    int status = read_one(path, header, &labels);
+    int status = read_one(args, path, header, &labels);
     if (status == CLI_EXIT_DONE && sotto_table_columns(labels) != 1) {
         status = cli_bad("'%.240s' has %zu columns: a file of labels has one",
                          path, sotto_table_columns(labels));
@@ -159,12 +259,12 @@ records_read(const struct cli_args *args, const char *data, const char *labels,
     if (!records_header(args, &header)) {
         return CLI_EXIT_BAD;
     }
-    int status = read_one(data, header, &table);
+    int status = read_one(args, data, header, &table);
     if (status == CLI_EXIT_DONE && header < 0) {
         note_header(table, data);
     }
     if (status == CLI_EXIT_DONE && labels != NULL) {
-        status = join_labels(labels, header, table);
+        status = join_labels(args, labels, header, table);
     }
     if (status == CLI_EXIT_DONE) {
         *ret_table = table;
@@ -184,7 +284,7 @@ records_read_labels(const struct cli_args *args, const char *path,
     if (!records_header(args, &header)) {
         return CLI_EXIT_BAD;
     }
-    status = read_one(path, header, &labels);
+    status = read_one(args, path, header, &labels);
     if (status == CLI_EXIT_DONE && sotto_table_columns(labels) != 1) {
         column = sotto_table_find(labels, "id") == 0 ? 1 : 0;
         if (sotto_table_columns(labels) != 2 ||
@@ -240,6 +340,38 @@ note_extra(const struct sotto_mechanism *mechanism,
     }
 }
 
+/* Finds the column whose name is nearest, case aside; NULL: none is near. */
+static const char *
+find_near(const struct sotto_table *table, const char *name)
+{
+    size_t columns = sotto_table_columns(table);
+    const char **names = calloc(columns + 1, sizeof *names);
+    const char *near = NULL;
+    for (size_t i = 0; names != NULL && i < columns; i++) {
+        names[i] = sotto_table_name(table, i);
+        near = strcasecmp(names[i], name) == 0 ? names[i] : near;
+    }
+    if (names != NULL && near == NULL) {
+        near = cli_nearest(name, names, columns);
+    }
+    free(names);
+    return near;
+}
+
+static int
+fail_match(const struct sotto_table *table, const char *path, const char *name)
+{
+    const char *near = find_near(table, name);
+    return near != NULL
+               ? cli_bad("'%.240s' has no column \"%.80s\", which the "
+                         "mechanism asks for, but \"%.80s\": rename it if it "
+                         "is the same",
+                         path, name, near)
+               : cli_bad("'%.240s' has no column \"%.80s\", which the "
+                         "mechanism asks for: %s",
+                         path, name, records_advice(name));
+}
+
 int
 records_match(struct sotto_mechanism *mechanism,
               const struct sotto_table *table, const char *path,
@@ -252,9 +384,7 @@ records_match(struct sotto_mechanism *mechanism,
         struct sotto_column_info column;
         sotto_mechanism_column(mechanism, i, &column);
         if (sotto_table_find(table, column.name) == SIZE_MAX) {
-            return cli_bad("'%.240s' has no column \"%.80s\", which the "
-                           "mechanism asks for: %s",
-                           path, column.name, records_advice(column.name));
+            return fail_match(table, path, column.name);
         }
     }
     note_extra(mechanism, table, path, other);

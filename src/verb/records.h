@@ -6,6 +6,30 @@
 
 #include "cli/cli.h"
 
+/* The options that say how a curator's files are written; else it is told from
+   their first records. */
+#define RECORDS_READING                                                        \
+    {0,                                                                        \
+     false,                                                                    \
+     false,                                                                    \
+     "separator",                                                              \
+     "C",                                                                      \
+     "between fields: comma, semicolon, tab or pipe; else\nit is guessed"},    \
+        {0,                                                                    \
+         false,                                                                \
+         false,                                                                \
+         "decimal",                                                            \
+         "point|comma",                                                        \
+         "before the fraction of numbers; else it is guessed"},                \
+    {                                                                          \
+        0, false, false, "encoding", "utf8|latin1",                            \
+            "of the text (utf8); latin1 is Windows-1252, too"                  \
+    }
+
+/* Reads those options. False, the message printed, if one cannot be read. */
+bool records_reading(const struct cli_args *args,
+                     struct sotto_table_reading *ret_reading);
+
 /* Whether the first line of a file is a header: 1, 0, or -1 where neither
    --header nor --no-header says it. False, the message printed, if they say
    both. */
@@ -19,6 +43,19 @@ bool records_header(const struct cli_args *args, int *ret_header);
  */
 int records_read(const struct cli_args *args, const char *data,
                  const char *labels, struct sotto_table **ret_table);
+
+/* Rows of a table of records_open, a multiple of what models take at once. */
+#define RECORDS_ROWS ((size_t)16384)
+
+/*
+ * Opens a file of any size, to be read RECORDS_ROWS rows at a time, and reads
+ * the first of them: every column is a category. --header and how it is written
+ * are taken from `args`; "-" is the standard input. Returns the exit status,
+ * messages printed; on failure there is nothing to free.
+ */
+int records_open(const struct cli_args *args, const char *data,
+                 struct sotto_table_stream **ret_stream,
+                 struct sotto_table **ret_table);
 
 /* Reads a file of labels in the clear, of one column, or of one beside "id",
    which a header must name. The column's name is in the table. Returns the exit

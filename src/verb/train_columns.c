@@ -3,12 +3,37 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "verb/records.h"
 #include "verb/train_kinds.h"
 
 #define LABEL_NAME "label" /* as of a nameless file of labels */
 #define BLANKS " \t"
+#define CLASSES_MOST 50u /* of what looks like a label */
+
+/* Says that there is no such column, and which there are. */
+static int
+fail_column(const struct sotto_table *table, const char *option,
+            const char *name, const char *const *names)
+{
+    size_t columns = sotto_table_columns(table);
+    const char *nearest = cli_nearest(name, names, columns);
+    if (nearest == NULL && strchr(name, ',') != NULL) {
+        return cli_bad("--%s: the data has no column \"%.80s\": name one "
+                       "column at a time, --%s A --%s B",
+                       option, name, option, option);
+    }
+    return cli_bad("--%s: the data has no column \"%.80s\"; its %zu column%s "
+                   "\"%.80s\"%s%.80s%s%s%s",
+                   option, name, columns, columns == 1 ? " is" : "s include",
+                   nearest != NULL ? nearest : names[0],
+                   nearest == NULL && columns > 1 ? " and \"" : "",
+                   nearest == NULL && columns > 1 ? names[columns - 1] : "",
+                   nearest == NULL && columns > 1 ? "\"" : "",
+                   nearest != NULL ? "" : ": ",
+                   nearest != NULL ? "" : records_advice(name));
+}
 
 /* Finds a named column, or says what there is: the exit status. */
 static int
@@ -27,13 +52,7 @@ find_column(const struct sotto_table *table, const char *option,
     for (size_t i = 0; i < columns; i++) {
         names[i] = sotto_table_name(table, i);
     }
-    const char *nearest = cli_nearest(name, names, columns);
-    int status = cli_bad(
-        "--%s: the data has no column \"%.80s\"; its %zu "
-        "column%s \"%.80s\"%s%s",
-        option, name, columns, columns == 1 ? " is" : "s include",
-        nearest != NULL ? nearest : names[0], nearest != NULL ? "" : ": ",
-        nearest != NULL ? "" : records_advice(name));
+    int status = fail_column(table, option, name, names);
     free(names);
     return status;
 }
@@ -126,6 +145,71 @@ train_label(const struct cli_args *args, const struct sotto_table *table,
     *ret_label = label;
     return label == NULL ? CLI_EXIT_DONE
                          : find_column(table, "label", label, &column);
+}
+
+/* Whether people call a label so. */
+static bool
+is_label_name(const char *name)
+{
+    static const char *const names[] = {"label", "class",     "target",
+                                        "y",     "outcome",   "category",
+                                        "type",  "diagnosis", "status"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcasecmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a column has 2 to CLASSES_MOST different values. */
+static bool
+has_classes(const struct sotto_table *table, size_t column)
+{
+    struct sotto_value seen[CLASSES_MOST];
+    size_t count = 0;
+    for (size_t row = 0; row < sotto_table_rows(table); row++) {
+        struct sotto_value cell = sotto_table_cell(table, row, column);
+        size_t i = 0;
+        if (cell.kind == SOTTO_VALUE_MISSING || cell.data == NULL) {
+            continue;
+        }
+        while (i < count && (seen[i].size != cell.size ||
+                             memcmp(seen[i].data, cell.data, cell.size) != 0)) {
+            i++;
+        }
+        if (i == CLASSES_MOST) {
+            return false;
+        }
+        if (i == count) {
+            seen[count++] = cell;
+        }
+    }
+    return count >= 2;
+}
+
+void
+train_note_label(const struct sotto_table *table, const char *const *drop,
+                 size_t drops)
+{
+    size_t columns = sotto_table_columns(table);
+    for (size_t i = 0; i < columns; i++) {
+        const char *name = sotto_table_name(table, i);
+        bool ends = i == 0 || i + 1 == columns;
+        bool dropped = false;
+        for (size_t j = 0; j < drops; j++) {
+            dropped = dropped || strcmp(drop[j], name) == 0;
+        }
+        if (!dropped && sotto_table_width(table, i) == 0 &&
+            (is_label_name(name) ||
+             (ends && sotto_table_kind(table, i) == SOTTO_COLUMN_CATEGORY)) &&
+            has_classes(table, i)) {
+            cli_note("no label was named, so \"%.80s\" is one of the features: "
+                     "if it is what you want to learn, say --label '%.80s'",
+                     name, name);
+            return;
+        }
+    }
 }
 
 int

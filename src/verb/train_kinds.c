@@ -152,7 +152,7 @@ options_of(const char *word)
 static bool
 takes(const char *word, const char *option)
 {
-    static const char *const all[] = {"eps", "expires", "output"};
+    static const char *const all[] = {"eps", "expires", "output", "force"};
     struct sotto_train_kind kind;
     char blanks[64];
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -39,10 +39,28 @@ int train_declare(const struct cli_args *args, struct sotto_table *table);
 /* --label, or the column of --labels or --label-values; NULL: none. */
 int train_label(const struct cli_args *args, const struct sotto_table *table,
                 const char **ret_label);
+/* Notes a column that looks like a label and is none, unless it is dropped. */
+void train_note_label(const struct sotto_table *table, const char *const *drop,
+                      size_t drops);
 /* --drop as it is given; --keep drops all others but the label. The caller
    frees the list, not the names. */
 int train_drops(const struct cli_args *args, const struct sotto_table *table,
                 const char *label, const char ***ret_drop, size_t *ret_drops);
+
+/* ---- train_schema.c: what the columns are ---------------------------------
+ */
+
+/* Infers the schema that train infers, and tells nothing unless it refuses.
+   Images have none: then it stays NULL. The caller frees it. */
+int train_schema_infer(const struct cli_args *args,
+                       const struct sotto_table *table, const char *label,
+                       struct sotto_schema **ret_schema);
+/* Reads --schema, which options overrule and which names the label if none of
+   them does; or infers one from the data, tells it, and refuses with the whole
+   list where nothing can be trained. None for images, nor beside --encoder,
+   which has columns of its own: then it stays NULL. The caller frees it. */
+int train_schema(const struct cli_args *args, const struct sotto_table *table,
+                 const char **label, struct sotto_schema **ret_schema);
 
 /* ---- Without data; the exit status ----------------------------------------
  */
@@ -71,6 +89,20 @@ int train_check_end(const struct cli_args *args, const char *path,
                     const struct sotto_mechanism *from);
 int train_expire(const struct cli_args *args,
                  struct sotto_mechanism **mechanism);
+
+/* train_replace.c: a mechanism in place of another. */
+#define TRAIN_HASH_SIZE (2 * SOTTO_HASH_SIZE + 1)
+/* Refuses a file that is there already, unless --force is given. */
+int train_check_replace(const struct cli_args *args, const char *path);
+/* Reads the hash of the mechanism at `path`; "": there is none. */
+void train_read_hash(const char *path, char ret_hash[TRAIN_HASH_SIZE]);
+/* Removes the signature beside `path`, and says so, unless the mechanism there
+   still has the hash that it had before. */
+int train_remove_signature(const char *path, const char old[TRAIN_HASH_SIZE]);
+/* Returns what a mechanism and its campaign are called unless told: the file's
+   name without folder and .sotto, as a collector's addresses call it. The
+   caller frees; NULL: out of memory. */
+char *train_stem(const char *path);
 
 /* ---- cmd_train.c -----------------------------------------------------------
  */

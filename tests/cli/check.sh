@@ -1,15 +1,21 @@
 # check.sh: what the scripts in this folder share; sourced, not run.
 #
 # SOTTO is the program, SOTTO_SOURCE_DIR the tree. Each script works in a
-# folder of its own, $work, which is removed at the end; `finish` makes a
-# failed check the script's exit status.
+# folder of its own, $work, which is removed at the end. A failed check is the
+# script's exit status, also where it ends without `finish`.
 
 set -u
 : "${SOTTO:?the program to test}" "${SOTTO_SOURCE_DIR:?the source tree}"
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
 failures=0
+leave() {
+    status=$?
+    rm -rf "$work"
+    [ "$failures" -eq 0 ] || status=1
+    exit "$status"
+}
+trap leave EXIT
+cd "$work" || exit 1
 
 fail() {
     echo "FAILED: $*"

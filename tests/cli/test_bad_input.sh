@@ -24,9 +24,11 @@ says "twice"
 run 2 train direct --data small.csv --eps 1 --label color -o x.sotto
 says '"color"' '"colour"'
 printf 'a,b,l\n1,,x\n2,,y\n' >gap.csv
-run 2 train direct --data gap.csv --label l --eps 1 -o x.sotto
-says 'column "b" has no value in any row: leave it out (--drop)'
-rm gap.csv
+run 0 train direct --data gap.csv --label l --eps 1 -o x.sotto
+grep -q 'no row has a value' out || fail "train does not say why b is left out"
+run 2 train direct --data gap.csv --label b --eps 1 -o y.sotto
+says 'refused: "b" cannot be the label: no row has a value'
+rm gap.csv x.sotto
 run 2 train direct --data small.csv --eps 1 --range age=9:3 -o x.sotto
 says "age=9:3"
 run 2 train direct --data small.csv --eps 1 --range agee=1:3 -o x.sotto
@@ -182,8 +184,13 @@ run 2 train direct --data headless.csv --label size --eps 1 -o x.sotto
 says '"size"' "--header yes"
 rm c.sotto
 printf 'age;colour\n20;red\n40;blue\n' >semicolon.csv
-run 2 privatise m.sotto semicolon.csv -o r2
-says "semicolons"
+run 0 privatise m.sotto semicolon.csv -o r2
+says "semicolons" "decimal points"
+rm r2
+run 2 privatise m.sotto semicolon.csv --separator comma -o r2
+says '"age"'
+run 2 privatise m.sotto semicolon.csv --separator dash -o r2
+says "comma, semicolon, tab, pipe"
 printf 'a,b\n1,2\n' >two.csv
 run 2 privatise m.sotto narrow.csv --labels two.csv -o r2
 says two.csv "columns"
@@ -256,7 +263,7 @@ full() {
 cp m.sotto old.sotto
 cp m.sotto.minisig old.sotto.minisig
 full train direct --data small.csv --eps 1 -o x.sotto
-full train direct --data small.csv --eps 1 -o old.sotto
+full train direct --data small.csv --eps 1 --force -o old.sotto
 full sign old.sotto --key k.key
 full keygen -o x --no-password
 cmp -s m.sotto old.sotto || fail "train: the old file was lost"
@@ -318,7 +325,7 @@ if nobody --version >/dev/null 2>&1; then
     nobody train direct --data small.csv --eps 1 -o locked/x.sotto >out 2>err
     [ $? -eq 1 ] || fail "train into a locked folder"
     says locked/x.sotto "ermission"
-    nobody train direct --data small.csv --eps 1 -o locked/m.sotto >out 2>err
+    nobody train direct --data small.csv --eps 1 --force -o locked/m.sotto >out 2>err
     [ $? -eq 1 ] || fail "train over a locked file"
     nobody sign locked/m.sotto --key open.key >out 2>err
     [ $? -eq 1 ] || fail "sign in a locked folder"

@@ -85,15 +85,15 @@ grep -q "^3000 reports, epsilon 12 and delta 0.000001 each" out ||
     fail "decode does not say the delta"
 
 # The label's channel; a label that is a category.
-run 0 train direct --data mixed.csv --label y --label-channel laplace --eps 1 \
+run 0 train direct --force --data mixed.csv --label y --label-channel laplace --eps 1 \
     -o x.sotto
 run 0 inspect x.sotto
 grep -q -E "  label     laplace " out || fail "y is not by laplace"
-run 0 train direct --data mixed.csv --label colour --label-channel subset \
+run 0 train direct --force --data mixed.csv --label colour --label-channel subset \
     --eps 1 -o x.sotto
 run 0 inspect x.sotto
 grep -q -E "  label     subset " out || fail "colour is not by subset"
-run 0 train direct --data mixed.csv --label size --categories subset --eps 1 \
+run 0 train direct --force --data mixed.csv --label size --categories subset --eps 1 \
     -o x.sotto
 run 0 inspect x.sotto
 grep -q -E "  label     flip " out || fail "size is not by flip"

@@ -76,7 +76,7 @@ run 0 decode l.sotto l.jsonl --json
 [ "$(grep -c '"name": "label", "kind": "frequency"' out)" -eq 3 ] ||
     fail "digits as labels are not categories"
 printf '"a ""b"", c"\n\n5\n' >odd-labels.csv
-run 0 train direct --data headless.csv --labels odd-labels.csv --header no \
+run 0 train direct --force --data headless.csv --labels odd-labels.csv --header no \
     --eps 2 -o l.sotto
 run 0 inspect l.sotto --json
 grep -q 'a .*b.*, c' out || fail "a quoted label is lost"
@@ -86,9 +86,9 @@ printf 'red,big\nblue,small\n' >words.csv
 run 0 train direct --data words.csv --eps 2 -o w.sotto
 says "words.csv" "took the first row as column names" "--header no"
 for header in yes no; do
-    run 0 train direct --data words.csv --header $header --eps 2 -o w.sotto
+    run 0 train direct --force --data words.csv --header $header --eps 2 -o w.sotto
     [ ! -s err ] || fail "--header $header and yet: $(cat err)"
 done
-run 0 train direct --data plain.csv --eps 2 -o w.sotto
+run 0 train direct --force --data plain.csv --eps 2 -o w.sotto
 [ ! -s err ] || fail "chatter: $(cat err)"
 finish

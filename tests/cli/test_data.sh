@@ -125,9 +125,11 @@ open("image.idx", "wb").write(bytes([0, 0, 8, 3, 0, 0, 0, 4, 0, 0, 0, 2,
 open("label.idx", "wb").write(bytes([0, 0, 8, 1, 0, 0, 0, 4, 7, 1, 7, 1]))
 END
 gzip -k image.npy
-run 0 train direct --data image.idx --labels label.idx --eps 8 -o i.sotto
+run 0 train direct --data image.idx --labels label.idx --eps 8 --name i \
+    --campaign i -o i.sotto
 for image in image.npy image.npy.gz; do
-    run 0 train direct --data $image --labels label.npy --eps 8 -o n.sotto
+    run 0 train direct --force --data $image --labels label.npy --eps 8 --name i \
+        --campaign i -o n.sotto
     cmp -s i.sotto n.sotto || fail "$image is not what the IDX file is"
 done
 run 2 train direct --data image.npy --labels float.npy --eps 8 -o f.sotto

@@ -163,7 +163,7 @@ says "taken"
 echo "not a mechanism" >taken/encoder.sotto
 run 2 demo --quick -o taken
 printf 'age\n20\n40\n' >small.csv
-run 0 train direct --data small.csv --eps 1 -o taken/encoder.sotto
+run 0 train direct --data small.csv --eps 1 --force -o taken/encoder.sotto
 run 2 demo --quick -o taken
 [ "$(cat taken/people-images.idx.gz)" = theirs ] ||
     fail "the demo overwrote a file"

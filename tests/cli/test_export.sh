@@ -70,6 +70,24 @@ run 0 decode m.sotto real.db.bin
 cmp -s out from_file || fail "binary and lines give other estimates"
 grep -q "^colour = red " out || fail "$(cat out)"
 
+# By its name: CSV as decode writes it, and nothing under a name that lies.
+run 0 export m.sotto --store sqlite:real.db -o r.csv
+run 0 decode m.sotto real.db.bin -o d.csv
+cmp -s r.csv d.csv || fail "export and decode write other CSV"
+head -1 r.csv | grep -q "^id,simulated,part1" || fail "$(head -1 r.csv)"
+for name in x.parquet x.xlsx x.json; do
+    run 2 export m.sotto --store sqlite:real.db -o $name
+    says "-o '$name'" "not written here" "take .csv, .jsonl"
+    run 2 decode m.sotto real.db.bin -o $name
+    says "take .csv or .jsonl"
+    run 2 privatise m.sotto small.csv -o $name
+    says "take .jsonl"
+    absent $name
+done
+run 2 privatise m.sotto small.csv -o x.csv
+says "reports are no table" "sotto decode -o"
+absent x.csv
+
 # Simulated reports never pass for people's.
 run 3 export m.sotto --store sqlite:simulated.db -o x.bin
 says "simulated"

@@ -29,6 +29,13 @@ has '"eps": 10,' '"delta": 0.001' '"opens": true'
 run 0 verify m.sotto --pub k.pub
 has "delta  *0 per report" "that a device opens"
 
+# ---- The word for epsilon agrees with the odds --------------------------------
+for pair in 1:strong 2:moderate 4:weak 8:little; do
+    run 0 train direct --data numbers.csv --eps "${pair%:*}" --force -o w.sotto
+    run 0 inspect w.sotto
+    has "For the size of this epsilon: ${pair#*:} protection"
+done
+
 # ---- What devices refuse -----------------------------------------------------
 # scale NAME VALUE: g.sotto with its first column's scale set, as NAME.
 scale() {
@@ -115,13 +122,14 @@ run 0 fit c.sotto c.reports -o c.model
 for kind in code class right; do
     run 0 train $kind --model c.model --eps 1 -o $kind.sotto
     has "Expires 2099-01-31 00:00:00 UTC."
-    run 0 train $kind --model c.model --eps 1 --expires 2100-01-31 -o x.sotto
+    run 0 train $kind --model c.model --eps 1 --expires 2100-01-31 --force \
+        -o x.sotto
     has "Expires 2100-01-31 00:00:00 UTC."
 done
 # shellcheck disable=SC2086
-run 0 train code --model c.model --eps 1 $wdbc --recut cut.model -o x.sotto
+run 0 train code --model c.model --eps 1 $wdbc --recut cut.model --force -o x.sotto
 has "Expires 2099-01-31 00:00:00 UTC."
-run 0 train class --model cut.model --eps 1 -o x.sotto --json
+run 0 train class --model cut.model --eps 1 --force -o x.sotto --json
 has '"expires": 4073500800'
 rm x.sotto
 
@@ -167,7 +175,7 @@ if command -v faketime >/dev/null && ! nm "$SOTTO" | grep -q __asan_init; then
     absent x.sotto
     for from in "right --model c.model" "direct --from e.sotto"; do
         # shellcheck disable=SC2086
-        TZ=UTC0 later train $from --eps 1 --expires 2100-01-31 -o x.sotto \
+        TZ=UTC0 later train $from --eps 1 --expires 2100-01-31 --force -o x.sotto \
             >out 2>err || fail "train $from until 2100: $(cat err)"
         has "Expires 2100-01-31 00:00:00 UTC."
         rm x.sotto

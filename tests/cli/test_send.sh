@@ -84,7 +84,9 @@ printf x >>m.sotto
 try 3 --to "$nobody" --queue q
 says "m.sotto"
 uncharged "a changed mechanism"
-run 0 train direct --data small.csv --label colour --eps 2 -o m.sotto
+run 0 train direct --data small.csv --label colour --eps 2 --force -o m.sotto
+says "removed 'm.sotto.minisig'" "sign the new one"
+run 0 sign m.sotto --key k.key
 rm -f q q.lock
 
 # ---- Nobody answers ----------------------------------------------------------

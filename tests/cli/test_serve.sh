@@ -46,7 +46,7 @@ says "signature"
 only $small_files token
 
 # ---- A life ------------------------------------------------------------------
-run 0 train direct --data small.csv --label colour --eps 2 -o m.sotto
+run 0 train direct --data small.csv --label colour --eps 2 --force -o m.sotto
 run 0 sign m.sotto --key k.key
 begin() { # OPTIONS...: starts it in the background, waits until it listens
     rm -f port

@@ -5,6 +5,7 @@
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 data=$SOTTO_SOURCE_DIR/data/wdbc.csv
 base="--data $data --label diagnosis"
+same="--name same --campaign same" # files that are compared, whatever theirs
 
 # shellcheck disable=SC2086 # $base is a list
 run 0 train pca $base --eps 4 --d 3 --whiten -o e.sotto
@@ -12,7 +13,7 @@ rm e.analyst
 
 # ---- The journey -------------------------------------------------------------
 # shellcheck disable=SC2086
-run 0 train codebook $base --encoder e.sotto --eps 1 --people 2000 -o c.sotto
+run 0 train codebook $base --encoder e.sotto --eps 1 --people 2000 $same -o c.sotto
 grep -q "codes, from 28 cells of 569 records, by s" out || fail "no summary"
 grep -q "reports of 2000 people can" out || fail "no word of the choice"
 grep -q "Wrote c.analyst" out || fail "no word of the analyst file"
@@ -20,7 +21,7 @@ only e.sotto c.sotto c.analyst
 [ "$(stat -c %a c.analyst)" = 600 ] || fail "others may read c.analyst"
 # shellcheck disable=SC2086
 run 0 train codebook $base --encoder e.sotto --eps 1 --people 2000 --threads 1 \
-    --json -o d.sotto
+    $same --json -o d.sotto
 json out
 cmp -s c.sotto d.sotto || fail "threads change the mechanism"
 cmp -s c.analyst d.analyst || fail "threads change the analyst file"
@@ -65,14 +66,14 @@ grep -q "codes, from 28 cells of 569 records, by subset" out || fail "no label"
 
 # ---- With an encoder of its own ------------------------------------------------
 own="$base --eps 1 --d 4 --hidden 16 --batch 32 --seed 4"
-one="--candidates clm"
+one="--candidates clm $same"
 # shellcheck disable=SC2086
 run 0 train clm $own --epochs 3 -o own-e.sotto
 # shellcheck disable=SC2086
 run 0 train codebook $base --encoder own-e.sotto --eps 1 --seed 4 --k 6 \
-    --channel subset --name own -o two.sotto
+    --channel subset $same -o two.sotto
 # shellcheck disable=SC2086
-run 0 train codebook $own $one --epochs 3 --k 6 --channel subset --name own -o one.sotto
+run 0 train codebook $own $one --epochs 3 --k 6 --channel subset -o one.sotto
 grep -q "Trained an encoder for 3 epochs: loss" out ||
     fail "no word of the encoder"
 grep -q "6 codes, from 28 cells" out || fail "no word of the codes"
@@ -87,21 +88,36 @@ grep -q '"epochs": 3, "loss": .*, "resumed": false, "cells": 28' out ||
     fail "facts in JSON"
 cmp -s one.sotto three.sotto && fail "--drop makes no difference"
 
-# What is found out after training costs no training: the checkpoint is there.
-# shellcheck disable=SC2086
-run 2 train codebook $own $one --epochs 3 --k 29 --channel subset -o late.sotto
-says "from 2 to 28"
+# What no encoder changes is found out before one is trained: nothing is left.
+for wrong in "--k 29" "--tree neighbours --k 29" "--tree neighbours --k 40"; do
+    # shellcheck disable=SC2086
+    run 2 train codebook $own $one --epochs 100000 $wrong --channel subset \
+        -o late.sotto
+    says "28"
+    absent late.sotto
+    absent late.sotto.checkpoint
+done
+sed 's/^B,/M,/' "$data" >one-class.csv
+run 2 train codebook --data one-class.csv --label diagnosis --epochs 100000 \
+    --eps 1 -o late.sotto
+says "one value only" "(--classes)"
+absent late.sotto.checkpoint
+
+# What is refused after training leaves nothing either: equal rows fill one cell.
+awk 'NR < 3 || NR == 300 {print}' "$data" >few.csv
+i=0
+while [ $i -lt 100 ]; do
+    tail -2 few.csv
+    i=$((i + 1))
+done >>few.csv
+run 2 train codebook --data few.csv --label diagnosis --candidates clm --d 2 \
+    --epochs 1 --k 8 --channel subset --eps 1 -o late.sotto
+says "8 codes cannot be had" "from 2 to"
 absent late.sotto
-[ -e late.sotto.checkpoint ] || fail "the encoder is lost"
-# shellcheck disable=SC2086
-run 0 train codebook $own $one --epochs 3 --k 6 --channel subset --name own --json \
-    -o late.sotto
-grep -q '"resumed": true' out || fail "trained again"
-cmp -s one.sotto late.sotto || fail "gone on to another mechanism"
 absent late.sotto.checkpoint
 
 # Stopped, and gone on to the same file.
-long="$own --candidates pca:d=2,clm,clm --epochs 40 --k 6 --channel subset"
+long="$own $same --candidates pca:d=2,clm,clm --epochs 40 --k 6 --channel subset"
 # shellcheck disable=SC2086
 run 0 train codebook $long -o whole.sotto
 # shellcheck disable=SC2086
@@ -157,10 +173,10 @@ for kind in "clm --d 4 --hidden 16 --epochs 2 --batch 32" \
     "codebook --encoder e.sotto --people 500"; do
     # shellcheck disable=SC2086
     run 0 train $kind --data last.csv --label diagnosis --eps 2 --seed 1 \
-        -o with.sotto
+        $same --force -o with.sotto
     # shellcheck disable=SC2086
     run 0 train $kind --data bare.csv --label diagnosis --label-values "M , B" \
-        --eps 2 --seed 1 -o without.sotto
+        --eps 2 --seed 1 $same --force -o without.sotto
     cmp with.sotto without.sotto || fail "labels make another mechanism: $kind"
     cmp with.analyst without.analyst || fail "another analyst file: $kind"
 done

@@ -4,7 +4,9 @@
 # shellcheck source=tests/cli/check.sh
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 data=$SOTTO_SOURCE_DIR/data/wdbc.csv
-brief="--data $data --label diagnosis --eps 8 --d 2 --hidden 16"
+# Files are compared, whatever theirs are called.
+same="--name same --campaign same"
+brief="--data $data --label diagnosis --eps 8 --d 2 --hidden 16 $same"
 small="$brief --epochs 15"
 
 # ---- The journey -------------------------------------------------------------
@@ -84,7 +86,7 @@ cmp -s t1.sotto t3.sotto && fail "another seed, the same file"
 
 # ---- Killed, and gone on ---------------------------------------------------------
 long="--data $data --label diagnosis --eps 8 --hidden 64,32 --epochs 60"
-long="$long --batch 8 --seed 4"
+long="$long --batch 8 --seed 4 $same"
 # shellcheck disable=SC2086 # $long is a list
 run 0 train vlm $long -o whole.sotto
 
@@ -242,11 +244,11 @@ try "pca --data $data --eps 1 --epochs 3" "--epochs is not for pca"
 try "direct --data $data --eps 1 --from m.sotto" "leave --data out"
 try "direct --eps 1 --from m.sotto" "'m.sotto' has an encoder" "not direct"
 try "pca --eps 1 --from m.sotto" "'m.sotto' has an encoder of 2 layers" "not pca"
-try "direct --data $data --eps 1 --lambda 0.5" "--lambda is not for direct"
+try "direct --data $data --eps 1 --lambda 0.5" "--lambda shares epsilon between record and label"
 run 0 train direct --data "$data" --eps 8 --keep area_mean -o d.sotto
 try "vlm --eps 1 --from d.sotto" "'d.sotto' has no encoder" "direct, not vlm"
 run 0 train direct --eps 1 --from d.sotto -o e.sotto
-run 0 train pca --eps 2 --from p.sotto -o e.sotto
+run 0 train pca --eps 2 --from p.sotto --force -o e.sotto
 # j.sotto has no label, so that nothing can be said of it.
 try "vlm --eps 1 --from j.sotto --lambda 0.5" "has no label"
 try "vlm --eps 1 --from j.sotto --label-channel subset" "--label-channel"

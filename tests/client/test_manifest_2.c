@@ -65,6 +65,24 @@ static const struct compose_part book_parts[] = {
 static const struct compose_spec books = {
     "books", "c", "a", UNITS(3), book_columns, 2, NULL, 0, book_parts, 2};
 
+/* A number of which the range is told, beside a category. */
+static const char *const ranges[] = {"below 10", "10 to 20", "20 to 40",
+                                     "40 or more"};
+static const double edges[] = {10, 20, 40};
+static const struct schema_column bin_columns[] = {
+    {"c", SOTTO_COLUMN_CATEGORY, 3, values, false, 0, 1},
+    {.name = "y",
+     .kind = SOTTO_COLUMN_BINS,
+     .count = 5,
+     .values = ranges,
+     .edges = edges,
+     .shift = 25,
+     .scale = 0.04}};
+static const struct compose_part bin_parts[] = {
+    {"both", "subset", UNITS(2), 1, 0, 0, 0, {{true, 0, 0}, {true, 1, 0}}, 2}};
+static const struct compose_spec bins = {
+    "bins", "c", "a", UNITS(2), bin_columns, 2, NULL, 0, bin_parts, 1};
+
 /* ---- Tests --------------------------------------------------------------- */
 
 static void
@@ -118,6 +136,83 @@ test_columns(void **state)
     (void)state;
     CHECK(file, changes);
     free(file.data);
+}
+
+static void
+test_bins(void **state)
+{
+    static const struct change changes[] = {
+        {"{\"kind\":\"bins\",\"count\":5}", "{\"kind\":\"bins\",\"count\":6}",
+         FORMAT, NULL}, /* an edge and a name too few */
+        {"{\"kind\":\"bins\",\"count\":5}", "{\"kind\":\"bins\",\"count\":4}",
+         FORMAT, NULL},
+        {"{\"kind\":\"bins\",\"count\":5}", "{\"kind\":\"bins\",\"count\":2}",
+         LIMIT, NULL},
+        {"{\"kind\":\"bins\",\"count\":5}",
+         "{\"kind\":\"bins\",\"count\":65537}", LIMIT, NULL},
+        {"{\"kind\":\"bins\",\"count\":5}",
+         "{\"kind\":\"bins\",\"count\":5,\"input\":1}", FORMAT, NULL},
+        {"{\"kind\":\"bins\",\"count\":5}", "{\"kind\":\"number\"}", FORMAT,
+         NULL}, /* a part takes its symbol */
+        {"schema.edges", "schema.edge", FORMAT, NULL},
+        {"{\"sotto\":2", "{\"sotto\":1", FORMAT, "not as sotto writes it"},
+    };
+    struct file file = file_make(&bins);
+    (void)state;
+    CHECK(file, changes);
+    free(file.data);
+}
+
+/* Every value has a symbol, whatever the edges are. */
+static void
+test_bin_values(void **state)
+{
+    static const double cases[][4] = {
+        {10, 20, 40, 0},
+        {40, 10, 20, 0},
+        {(double)NAN, 20, 40, 1},
+        {-(double)INFINITY, 0, (double)INFINITY, 1}};
+    static const struct {
+        double number;
+        int32_t symbol[4];
+    } numbers[] = {{9.999, {0, 0, 0, 2}},
+                   {10, {1, 1, 0, 2}},
+                   {20, {2, 2, 1, 2}},
+                   {39.9, {2, 2, 1, 2}},
+                   {40, {3, 3, 2, 2}},
+                   {1e300, {3, 3, 2, 2}},
+                   {-1e300, {0, 0, 0, 1}},
+                   {5e-324, {0, 0, 0, 2}},
+                   {-5e-324, {0, 0, 0, 2}},
+                   {(double)NAN, {4, 4, 4, 4}},
+                   {(double)INFINITY, {4, 4, 4, 4}},
+                   {-(double)INFINITY, {4, 4, 4, 4}}};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct schema_column own[2];
+        struct compose_spec spec = bins;
+        memcpy(own, bins.column, sizeof own);
+        own[1].edges = cases[i];
+        spec.column = own;
+        struct file file = file_make(&spec);
+        struct opened opened = client_open(file);
+        const struct sotto_value others[] = {value_missing(), value_text("10"),
+                                             value_bytes("7", 1)};
+        for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) {
+            const struct sotto_value record[] = {
+                value_text("a"), value_number(numbers[j].number)};
+            schema_apply(&opened.client->encoder, record);
+            assert_int_equal(opened.client->encoder.symbol[1],
+                             numbers[j].symbol[i]);
+        }
+        for (size_t j = 0; j < 3; j++) {
+            const struct sotto_value record[] = {value_text("a"), others[j]};
+            schema_apply(&opened.client->encoder, record);
+            assert_int_equal(opened.client->encoder.symbol[1], 4);
+        }
+        client_done(&opened);
+        free(file.data);
+    }
 }
 
 static void
@@ -282,9 +377,9 @@ test_room(void **state)
 static void
 test_damaged(void **state)
 {
-    const struct compose_spec *const specs[] = {&terms, &graph, &books};
+    const struct compose_spec *const specs[] = {&terms, &graph, &books, &bins};
     (void)state;
-    for (size_t s = 0; s < 3; s++) {
+    for (size_t s = 0; s < 4; s++) {
         struct file file = file_make(specs[s]);
         struct sotto_error err;
         for (size_t size = 0; size < file.size; size++) {
@@ -414,6 +509,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_terms),       cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_bins),        cmocka_unit_test(test_bin_values),
         cmocka_unit_test(test_equal),       cmocka_unit_test(test_books),
         cmocka_unit_test(test_layers),      cmocka_unit_test(test_room),
         cmocka_unit_test(test_damaged),     cmocka_unit_test(test_values),

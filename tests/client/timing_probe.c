@@ -4,7 +4,8 @@
  *
  * Counted are report_begin and report_finish: all of a report that is not the
  * encoder's;
- * schema_apply of a category; and forward_run of networks over images.
+ * schema_apply of a category, of a number and of its range; and forward_run of
+ * networks over images.
  * x, z and the symbols are set directly, to what no encoder would give. Entropy
  * is the system's, fetched at a fixed cost, so that noise differs every time.
  */
@@ -299,6 +300,48 @@ count_categories(struct probe *probe)
     }
 }
 
+/* A number, told as it is and as the range that it lies in. */
+static void
+count_numbers(void)
+{
+    static const char *const ranges[] = {"low", "middle", "high"};
+    static const double edges[] = {-1, 10};
+    static const struct {
+        const char *name;
+        struct sotto_value value;
+    } cases[] = {{"low", {SOTTO_VALUE_NUMBER, -3, NULL, 0}},
+                 {"edge", {SOTTO_VALUE_NUMBER, 10, NULL, 0}},
+                 {"large", {SOTTO_VALUE_NUMBER, 1e300, NULL, 0}},
+                 {"subnormal", {SOTTO_VALUE_NUMBER, 5e-324, NULL, 0}},
+                 {"infinite", {SOTTO_VALUE_NUMBER, (double)INFINITY, NULL, 0}},
+                 {"nan", {SOTTO_VALUE_NUMBER, (double)NAN, NULL, 0}},
+                 {"missing", {SOTTO_VALUE_MISSING, 0, NULL, 0}},
+                 {"text", {SOTTO_VALUE_TEXT, 0, "10", 2}}};
+    const struct schema_column columns[] = {
+        {"n", SOTTO_COLUMN_NUMBER, 1, NULL, false, 0, 1, true, true},
+        {.name = "y",
+         .kind = SOTTO_COLUMN_BINS,
+         .count = 4,
+         .values = ranges,
+         .edges = edges,
+         .scale = 1}};
+    const struct compose_part part = {"label", "flip", EPS(1),         1, 0,
+                                      0,       0,      {{true, 1, 0}}, 1};
+    const struct compose_spec spec = {"numbers", "c",  "a", EPS(1), columns,
+                                      2,         NULL, 0,   &part,  1};
+    struct sotto_client *client = open_spec(&spec);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct sotto_value values[] = {cases[i].value, cases[i].value};
+        char label[64];
+        (void)snprintf(label, sizeof label, "numbers %s", cases[i].name);
+        CALLGRIND_TOGGLE_COLLECT;
+        schema_apply(&client->encoder, values);
+        CALLGRIND_TOGGLE_COLLECT;
+        CALLGRIND_DUMP_STATS_AT(label);
+        device_wipe(client);
+    }
+}
+
 /* ---- Encoders ----------------------------------------------------------- */
 
 #define X_SIZE 108u /* an image of 6 x 6 x 3 */
@@ -426,6 +469,7 @@ main(int argc, char **argv)
     count_draws(&probe);
     count_categories(&probe);
     if (at == 0) {
+        count_numbers();
         count_networks();
     }
     return EXIT_SUCCESS;

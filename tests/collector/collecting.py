@@ -63,7 +63,8 @@ class Campaign:
         self.size = len(self.report)
 
     def make(self, path, eps):
-        sotto("train", "direct", "--data", self.folder / "data.csv", "--label",
+        sotto("train", "direct", "--force", "--data",
+              self.folder / "data.csv", "--label",
               "colour", "--eps", eps, "-o", path)
         sotto("sign", path, "--key", self.key)
 

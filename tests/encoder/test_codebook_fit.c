@@ -198,12 +198,14 @@ test_bounds(void **state)
     static const struct {
         const char *bound, *classes, *said;
     } row[] = {
-        {"3", "4", "As many as 100 auxiliary records allow: reports of 70"},
-        {"3", "4", "the classes need 4.\nTake more auxiliary records.\n"},
+        {"3", "2", "As many as 100 auxiliary records allow: reports of 70"},
+        {"3", "4",
+         "100 auxiliary records are too few for these classes: they allow 3 "
+         "codes, and\nthe classes need 4. Take more auxiliary records.\n"},
         {"4", "2",
          "As many as 8 cells allow: reports of 70 people\ncan tell 9 "
          "apart at this epsilon.\n"},
-        {"4", "4", "the classes need 4.\nAsk for more cells.\n"},
+        {"4", "4", "the classes need 4. Ask for more cells.\n"},
         {"5", "2", "at most 65536 pairs.\n"}};
     struct sotto_table *table = people(100);
     (void)state;

@@ -27,21 +27,22 @@ test_parts(void **state)
     sotto_mechanism_info(mechanism, &info);
     assert_string_equal(info.name, "direct");
     assert_string_equal(info.campaign, "direct");
-    assert_string_equal(info.auxiliary, "none: ranges and categories were "
-                                        "taken from the auxiliary data");
+    assert_string_equal(info.auxiliary,
+                        "none: ranges, categories and what may be missing were "
+                        "taken from the auxiliary data");
     assert_string_equal(info.eps_text, "1");
     assert_true(info.eps_features == 0.75 && info.eps_label == 0.25);
     assert_int_equal(info.parts, 3);
     sotto_mechanism_part(mechanism, 0, &part);
     assert_string_equal(part.channel, "laplace");
     assert_int_equal(part.blocks, 2);
-    assert_int_equal(part.size, 1);
+    assert_int_equal(part.size, 2); /* a value, and whether it is missing */
     assert_int_equal(part.l, 4096);
     assert_true(part.eps == 0.25);
     sotto_mechanism_part(mechanism, 1, &part);
     assert_string_equal(part.channel, "flip");
     assert_string_equal(part.covers, "features");
-    assert_int_equal(part.size, 3);
+    assert_int_equal(part.size, 4); /* blue, red, missing, other */
     sotto_mechanism_part(mechanism, 2, &part);
     assert_string_equal(part.covers, "label");
     sotto_mechanism_column(mechanism, 0, &column);
@@ -93,7 +94,8 @@ test_ranges(void **state)
                                      .drop = drop,
                                      .drops = 2,
                                      .ranges = ranges,
-                                     .range_count = 2};
+                                     .range_count = 2,
+                                     .no_missing = true};
     struct sotto_table *table = parse(people, strlen(people));
     struct sotto_mechanism *mechanism = train(table, &options);
     struct sotto_mechanism_info info;
@@ -136,6 +138,7 @@ test_range_in_a_ball(void **state)
                                      .drops = 2,
                                      .ranges = ranges,
                                      .range_count = 2,
+                                     .no_missing = true,
                                      .numbers = "gaussian",
                                      .delta = "0.000001"};
     struct sotto_table *table = parse(people, strlen(people));
@@ -222,8 +225,8 @@ test_awkward(void **state)
 {
     static const char text[] = "a,b,\"odd\nname\"\n5,-1.7e308,\"\"\n"
                                "5,1.7e308,(other)\n5,0,b\n5,0,ba\n5,0,B\n";
-    static const char *const sorted[] = {"",  "(other)", "B",
-                                         "b", "ba",      "(other)"};
+    static const char *const sorted[] = {"(other)", "B",         "b",
+                                         "ba",      "(missing)", "(other)"};
     struct direct_options options = {.eps = "2"};
     struct sotto_table *table = parse(text, strlen(text));
     struct sotto_mechanism *mechanism = train(table, &options);

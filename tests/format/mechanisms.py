@@ -17,6 +17,10 @@ def list_tensors(manifest):
     count = len(manifest["columns"])
     tensors = [("schema.shift", "F64", [count]),
                ("schema.scale", "F64", [count])]
+    edges = sum(column.get("count", 0) - 2 for column in manifest["columns"]
+                if column["kind"] == "bins")
+    if edges > 0:
+        tensors.append(("schema.edges", "F64", [edges]))
     halves = []
     for place, layer in enumerate(manifest["encoder"]):
         if layer["kind"] == "pool":
@@ -37,7 +41,7 @@ def make_text(columns):
     words = []
     for place, column in enumerate(columns):
         words.append("c%d" % place)
-        if column["kind"] == "category":
+        if column["kind"] in ("category", "bins"):
             if column["count"] > 1 << 17:
                 raise OverflowError
             words += ["v%d" % i for i in range(column["count"] - 1)]
@@ -219,6 +223,7 @@ def list_columns():
     first = [symbols({"column": 0})]
     category = {"kind": "category", "count": 3, "input": 1}
     clip = {"kind": "number", "transform": "clip", "missing": 1}
+    bins = {"kind": "bins", "count": 3}
     for accepted, what, version, columns, parts in (
             (1, "categories alone", 1, [LABEL], first),
             (1, "x of 2^20", 1, [PIXELS | {"count": 1 << 20}], [numbers()]),
@@ -237,6 +242,13 @@ def list_columns():
             (1, "clip and missing", 2, [clip], [numbers(d=2)]),
             (0, "missing and clip", 2, [dict(sorted(clip.items()))],
              [numbers()]),
+            (1, "2 bins", 2, [bins], first),
+            (1, "2^16 - 1 bins", 2, [bins | {"count": 1 << 16}], first),
+            (0, "2^16 bins", 2, [bins | {"count": 65537}], first),
+            (0, "1 bin", 2, [bins | {"count": 2}], first),
+            (0, "bins in version 1", 1, [bins], first),
+            (0, "bins as input", 2, [bins | {"input": 0}], first),
+            (0, "missing bins", 2, [bins | {"missing": 1}], first),
             (0, "log", 2, [{"kind": "number", "transform": "log"}],
              [numbers()])):
         yield accepted, what, manifest(version, columns, (), parts)

@@ -142,7 +142,7 @@ def check_title(text):
 # format.md: "Manifest" and "Version 2"
 class Column:
     """A column: kind, count, input, missing, clip; name and categories
-    come from schema.text, shift and scale from their tensors."""
+    come from schema.text, shift, scale and edges from their tensors."""
 
     def __init__(self, value, version):
         """Reads a COLUMN."""
@@ -155,12 +155,12 @@ class Column:
             raise Newer(self.kind)
         if self.kind == "number":
             self.read_transform(value, version, keys)
-        elif self.kind == "bytes":
+        elif self.kind == "bytes" or (version == 2 and self.kind == "bins"):
             keys += ["count"]
         else:
             check_word(self.kind, ("category",), "kind of column")
             keys += ["count", "input"]
-        if self.kind != "bytes" and version == 2 and "missing" in value:
+        if self.kind in ("number", "category") and version == 2 and "missing" in value:
             check_integer(value["missing"], 1, 1, "missing")
             self.missing = True
             keys += ["missing"]
@@ -180,6 +180,8 @@ class Column:
         """Reads `count` and `input`."""
         if self.kind == "bytes":
             self.count = check_integer(value["count"], 1, MANY, "count")
+        if self.kind == "bins":
+            self.count = check_integer(value["count"], 3, 1 << 16, "count")
         if self.kind == "category":
             low = 3 if self.missing else 2
             self.count = check_integer(value["count"], low, 1 << 16, "count")
@@ -189,7 +191,11 @@ class Column:
         """Counts the entries of x that are this column's."""
         if self.kind == "number":
             return 2 if self.missing else 1
-        return self.count * (self.input if self.kind == "category" else 1)
+        return self.count * (1 if self.kind == "bytes" else self.input)
+
+    def edge_count(self):
+        """Counts its edges in schema.edges."""
+        return self.count - 2 if self.kind == "bins" else 0
 
 
 # ---- format, "Manifest" and "Version 2": layers -------------------------
@@ -381,7 +387,8 @@ class Factor:
         check_keys(value, "column")
         self.column = check_integer(value["column"], 0, len(columns) - 1,
                                     "column")
-        need(columns[self.column].kind == "category", "not a category")
+        need(columns[self.column].kind in ("category", "bins"),
+             "not a column of symbols")
         return columns[self.column].count
 
     def read_outputs(self, value, outputs):
@@ -553,6 +560,9 @@ class Mechanism:
         count = len(self.columns)
         tensors = [("schema.shift", "F64", [count]),
                    ("schema.scale", "F64", [count])]
+        edges = sum(column.edge_count() for column in self.columns)
+        if edges > 0:
+            tensors.append(("schema.edges", "F64", [edges]))
         for kind in ("F32", "BF16"):
             for place, layer in enumerate(self.layers):
                 name, shape = "encoder.%d." % place, layer.shape()
@@ -590,11 +600,15 @@ class Mechanism:
         """Gives columns and layers what the tensors hold."""
         shifts = struct.unpack("<%dd" % len(self.columns), cut["schema.shift"])
         scales = struct.unpack("<%dd" % len(self.columns), cut["schema.scale"])
+        edges = cut.get("schema.edges", b"")
+        edges = list(struct.unpack("<%dd" % (len(edges) // 8), edges))
         words = cut["schema.text"].split(b"\0")
         need(words.pop() == b"", "schema.text does not end with NUL")
         for column, shift, scale in zip(self.columns, shifts, scales):
             column.shift, column.scale = shift, scale
-            count = column.count if column.kind == "category" else 1
+            column.edges = edges[:column.edge_count()]
+            del edges[:column.edge_count()]
+            count = column.count if column.kind in ("category", "bins") else 1
             need(len(words) >= count, "schema.text is too short")
             column.name, column.categories = words[0], words[1:count]
             del words[:count]
@@ -608,8 +622,9 @@ class Mechanism:
     def refuse_subnormals(self):
         """Refuses what could make an encoder's time depend on the record."""
         for column in self.columns:
-            for value in (column.shift, column.scale):
-                need(not 0 < abs(value) < TINY_DOUBLE, "shift or scale tiny")
+            for value in [column.shift, column.scale] + column.edges:
+                need(not 0 < abs(value) < TINY_DOUBLE,
+                     "shift, scale or edge tiny")
         for layer in self.layers:
             for value in layer.weight + layer.bias:
                 need(not 0 < abs(value) < TINY, "weight or bias tiny")
@@ -656,6 +671,16 @@ def find_symbol(value, column):
 
 
 # format.md: "From record to domain"
+def find_range(value, column):
+    """Finds the symbol of a column of bins."""
+    if not isinstance(value, float) or not math.isfinite(value):
+        return column.count - 1
+    if abs(value) < TINY_DOUBLE:
+        value = 0.0
+    return sum(edge <= value for edge in column.edges)
+
+
+# format.md: "From record to domain"
 def make_input(record, columns):
     """Makes x and the categories' symbols of a record: a list of None,
     float, str (text) and bytes."""
@@ -671,6 +696,8 @@ def make_input(record, columns):
             known = isinstance(value, bytes) and len(value) == column.count
             entries += [scale_value(float(byte), column) for byte in value] \
                 if known else [0.0] * column.count
+        elif column.kind == "bins":
+            symbols[-1] = find_range(value, column)
         else:
             symbols[-1] = find_symbol(value, column)
             if column.input:

@@ -405,7 +405,7 @@ test_memory(void **state)
 static void
 test_memory_of_all(void **state)
 {
-    struct learn_options options = {.decay = -1, .threads = 1};
+    struct learn_options options = {.particles = 2, .decay = -1, .threads = 1};
     struct classifier_aux few = {.z = z, .code = code, .n = 16, .d = 2};
     enum sotto_status status;
     long n = 0;

@@ -166,6 +166,13 @@ test_books(void **state)
     sotto_codebook_free(codebook);
     assert_int_equal(choose(45000, 50, 15000, "1").books, 3);
     assert_int_equal(choose(45000, 51, 15000, "1").books, 1);
+    /* Records for fewer codes than classes, and reports that say more. */
+    assert_int_equal(choose(100, 4, 15000, "8").books, 8);
+    assert_int_equal(choose(100, 4, 15000, "8").k, 2);
+    assert_int_equal(choose(100, 2, 15000, "8").books, 1);
+    assert_int_equal(choose(100, 51, 15000, "8").books, 1);
+    assert_int_equal(choose(45000, 4, 15000, "8").books, 1);
+    assert_int_equal(choose(100, 4, 30, "2").books, 1);
 }
 
 /* Cells are fewer than records allow, in one of the books at least. */

@@ -97,6 +97,19 @@ accuracy(struct sotto_model *model, const struct sotto_table *table)
     return evaluation.accuracy;
 }
 
+/* A label of three classes, "(other)" among them, through flip at epsilon 2. */
+static void
+check_support(const struct sotto_fit_info *info)
+{
+    double n = (double)info->reports, f = 1.0 / 3;
+    double h = exp(2) / (exp(2) + 2), q = 1 / (exp(2) + 2);
+    double noise = (f * h * (1 - h) + (1 - f) * q * (1 - q)) / pow(h - q, 2);
+    double variance = f * (1 - f) + noise;
+    assert_true(fabs(info->labels - n * f * (1 - f) / variance) < 1e-3 * n);
+    assert_true(fabs(info->within - 1.96 * sqrt(variance / n)) < 1e-3);
+    assert_true(fabs(info->reports_needed - 384.146 * variance) < 1);
+}
+
 static void
 test_recovers(void **state)
 {
@@ -108,6 +121,7 @@ test_recovers(void **state)
     (void)state;
     assert_int_equal(info.reports, REPORTS / 17 * 17);
     assert_int_equal(info.points, 17);
+    check_support(&info);
     assert_true(info.memory > 0 && info.kept == 1);
     assert_true(info.log_p < 0 && info.validation < 0 && info.epochs > 0);
     right = accuracy(model, stage.aux);
@@ -265,10 +279,10 @@ test_refusals(void **state)
     struct sotto_table *other = table_of("x,label\n1,yes\n");
     size_t calls = 0;
     (void)state;
-    refuse(&stage, NULL, &options, SOTTO_STATUS_USAGE, "needs a prior");
+    refuse(&stage, NULL, &options, SOTTO_STATUS_USAGE, "no analyst file");
     refuse(&stage, other, &options, SOTTO_STATUS_INPUT, "\"a\"");
     options.level = SOTTO_LEVEL_FEATURE;
-    refuse(&stage, NULL, &options, SOTTO_STATUS_USAGE, "auxiliary records");
+    refuse(&stage, NULL, &options, SOTTO_STATUS_USAGE, "public records");
     options.objective = SOTTO_OBJECTIVE_LABEL;
     refuse(&stage, NULL, &options, SOTTO_STATUS_USAGE, "analyst file");
     options = options_of(SOTTO_OBJECTIVE_MARGINAL);

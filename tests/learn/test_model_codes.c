@@ -23,6 +23,7 @@ static struct learn_options
 small_options(void)
 {
     return (struct learn_options){.hidden = hidden,
+                                  .particles = 2,
                                   .hiddens = 1,
                                   .epochs = 2,
                                   .decay = -1,

@@ -172,7 +172,9 @@ test_told(void **state)
     assert_true(sotto_fit_learner_at(1, &learner));
     assert_string_equal(learner.name, "record");
     assert_true(sotto_fit_learner_at(2, &learner));
-    assert_false(sotto_fit_learner_at(3, &learner));
+    assert_string_equal(learner.name, "number");
+    assert_true(sotto_fit_learner_at(3, &learner));
+    assert_false(sotto_fit_learner_at(4, &learner));
     assert_false(sotto_fit_learner_at(1000, &learner));
     for (size_t i = 0; sotto_fit_setting_at("codes", i, &setting); i++) {
         shifted += strcmp(setting.name, "shifted") == 0;

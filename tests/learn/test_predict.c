@@ -162,10 +162,13 @@ test_evaluate(void **state)
     assert_int_equal(counted, 5);
     assert_true(fabs(evaluation.accuracy - right) < 1e-12);
     assert_true(fabs(evaluation.log_p - log_p) < 1e-6);
+    assert_true(evaluation.scores->accuracy.value == evaluation.accuracy);
+    assert_ptr_equal(evaluation.scores->confusion, evaluation.confusion);
     assert_int_equal(
         sotto_model_evaluate(model, none, false, 0, &evaluation, &err),
         SOTTO_STATUS_INPUT);
-    assert_non_null(strstr(err.message, "no row"));
+    assert_non_null(strstr(err.message, "no column \"label\""));
+    assert_string_equal(err.remedy, "labels");
     sotto_table_free(some);
     sotto_table_free(none);
     sotto_model_free(model);

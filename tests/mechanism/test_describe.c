@@ -69,7 +69,9 @@ test_prose(void **state)
         "changes by at most a factor of e^7 = 1097 when it is replaced by any "
         "other record.",
         "could come to be almost sure of it: more than 99.9% likely",
-        "For the size of this epsilon: weak protection.",
+        "For the size of this epsilon: little protection: the best guess "
+        "between two that seemed equally likely may be right more than 99 "
+        "times in a hundred.",
         "about all of the record: at most 7, as stated",
         ("by the maker's own labelling of the parts: features at most 6.1, "
          "label at most 3 (not checked; the total is)"),
@@ -127,10 +129,12 @@ test_verdicts(void **state)
         {1, "e^0.1 = 1.11 ", "at most come to think it 52.5%", "strong"},
         {10, "e^1 = 2.72 ", "at most come to think it 73.2%", "strong"},
         {11, "e^1.1 = 3.01 ", "at most come to think it 75.1%", "moderate"},
-        {40, "e^4 = 54.60 ", "at most come to think it 98.3%", "moderate"},
-        {69, "e^6.9 = 993 ", "at most come to think it 99.9%", "weak"},
-        {41, "e^4.1 = 60.35 ", "at most come to think it 98.4%", "weak"},
-        {100, "e^10 = 22027 ", "be almost sure of it: more than 99.9%", "weak"},
+        {21, "e^2.1 = 8.17 ", "at most come to think it 89.1%", "moderate"},
+        {22, "e^2.2 = 9.03 ", "at most come to think it 90.1%", "weak"},
+        {40, "e^4 = 54.60 ", "at most come to think it 98.3%", "weak"},
+        {45, "e^4.5 = 90.02 ", "at most come to think it 99.0%", "weak"},
+        {46, "e^4.6 = 99.49 ", "at most come to think it 99.1%", "little"},
+        {69, "e^6.9 = 993 ", "at most come to think it 99.9%", "little"},
         {101, "e^10.1 = 24344 ", "be almost sure of it: more than 99.9%",
          "little"},
         {320, "e^32 = 78962960.2 million ",

@@ -412,7 +412,7 @@ test_file_failures(void **state)
     make_files();
     put(in_folder("garbage"), "what?\n");
     assert_error(verify_file("data", "stock.pub"), SOTTO_STATUS_SIGNATURE,
-                 "no signature: cannot read");
+                 "sign the mechanism first (sotto sign)");
     put(in_folder("data.minisig"), "what?\n");
     assert_error(verify_file("data", "stock.pub"), SOTTO_STATUS_SIGNATURE,
                  "/data.minisig': not a minisign signature");

@@ -396,6 +396,54 @@ test_repeated_refused(void **state)
     assert_refused(lines, size, position, "reports 1 and 3 have one id");
 }
 
+static struct sotto_report_reader *
+parse_some(size_t first, size_t count)
+{
+    struct sotto_report_reader *reader = NULL;
+    uint8_t file[REPORTS * ROOM];
+    for (size_t i = 0; i < count; i++) {
+        memcpy(file + i * each, reports[first + i], each);
+    }
+    assert_int_equal(sotto_report_reader_parse(mechanism, file, count * each,
+                                               "f", &reader, &err),
+                     SOTTO_STATUS_OK);
+    return reader;
+}
+
+/* Reports 0 to 4 and 3 to 7 are 0 to 7, two of which came twice. */
+static void
+test_joined(void **state)
+{
+    struct sotto_report_reader *one = parse_some(0, 5), *two = parse_some(3, 5);
+    uint8_t other[ROOM];
+    struct sotto_report_reader *third = NULL;
+    long n = 0;
+    (void)state;
+    do {
+        fail_alloc_at(++n);
+    } while (sotto_report_reader_join(one, two, "two", &err) ==
+             SOTTO_STATUS_MEMORY);
+    fail_alloc_at(0);
+    assert_int_equal(n, 3);
+    assert_int_equal(sotto_report_reader_count(one), 8);
+    assert_int_equal(sotto_report_reader_repeated(one), 2);
+    for (size_t i = 0; i < 8; i++) {
+        assert_memory_equal(sotto_report_reader_at(one, i), reports[i], each);
+    }
+    memcpy(other, reports[9], each);
+    memcpy(other + 36, sotto_report_id(reports[1]), SOTTO_ID_SIZE);
+    assert_int_equal(sotto_report_reader_parse(mechanism, other, each, "third",
+                                               &third, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(sotto_report_reader_join(one, third, "third", &err),
+                     SOTTO_STATUS_INPUT);
+    fixture_in(err.message, "'third': its report 1 has the id of another");
+    assert_int_equal(sotto_report_reader_count(one), 8);
+    sotto_report_reader_free(one);
+    sotto_report_reader_free(two);
+    sotto_report_reader_free(third);
+}
+
 /* ---- Values ------------------------------------------------------------- */
 
 /* Bytes that are no report give zeros, not a write beyond the values. */
@@ -477,7 +525,8 @@ main(void)
         TEST(test_json_ends),      TEST(test_json_refused),
         TEST(test_json_numbers),   TEST(test_json_foreign),
         TEST(test_repeated),       TEST(test_repeated_refused),
-        TEST(test_values),         TEST(test_memory),
+        TEST(test_joined),         TEST(test_values),
+        TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

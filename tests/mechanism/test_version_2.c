@@ -146,8 +146,9 @@ test_shown(void **state)
     assert_non_null(strstr(page, "From 2030-01-01 00:00:00 UTC on no report"));
     assert_non_null(strstr(page, "epsilon 3 and delta 0.00001"));
     assert_non_null(strstr(page, "whether label is what the encoder chose"));
-    assert_non_null(strstr(page, "a missing one counts as the last of these"));
-    assert_non_null(strstr(page, "whether it is missing is told apart"));
+    assert_non_null(strstr(page, "a missing one is told apart, as (missing), "
+                                 "and anything else counts as (other)"));
+    assert_non_null(strstr(page, "; a missing one is told apart -"));
     assert_non_null(strstr(line, "\"central_eps\":\"3\""));
     assert_non_null(strstr(line, "\"expires\":1893456000"));
     assert_non_null(strstr(line, "\"takes\":[1,2]"));

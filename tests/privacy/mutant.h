@@ -42,7 +42,7 @@ sound_unpack(const struct channel_instance *instance, const uint8_t *wire,
              int64_t *ret_values)
 {
     struct likelihood_instance at;
-    assert_int_equal(likelihood_init(&at, instance), SOTTO_STATUS_OK);
+    likelihood_bind(&at, likelihood_find(instance->channel->name), instance);
     at.likelihood->unpack(&at, wire, ret_values);
 }
 
@@ -51,7 +51,7 @@ sound_pack(const struct channel_instance *instance, const int64_t *values,
            uint8_t *ret_wire)
 {
     struct likelihood_instance at;
-    assert_int_equal(likelihood_init(&at, instance), SOTTO_STATUS_OK);
+    likelihood_bind(&at, likelihood_find(instance->channel->name), instance);
     (void)at.likelihood->pack(&at, values, ret_wire);
 }
 

@@ -107,12 +107,12 @@ test_described(void **state)
                         "k, l and 1 more; anything else counts as (other)");
     host_text_clear(&text);
     host_text_init(&text, 1000);
-    column.count = 2;
+    column.count = 3;
     column.missing = true;
     schema_category.describe(&column, &range, &text);
     assert_string_equal(text.data,
-                        "one of 1 categories: a; a missing one counts as the "
-                        "last of these, anything else as (other)");
+                        "one of 1 categories: a; a missing one is told apart, "
+                        "as b, and anything else counts as (other)");
     host_text_clear(&text);
 }
 

@@ -164,8 +164,7 @@ test_described(void **state)
         {{-1, 3, true},
          true,
          "a number from -1 to 3; one beyond counts as "
-         "the nearer end, whether it is missing is told "
-         "apart"},
+         "the nearer end, a missing one is told apart"},
         {{-1, 1e31, true}, false, "a number with an unusable range"},
     };
     (void)state;

@@ -141,6 +141,62 @@ test_against_strtod(void **state)
     }
 }
 
+/* The quick way and the plain one give the same answer, bit for bit. */
+static void
+assert_same(const char *text, size_t size)
+{
+    double quick = 77.0, plain = 77.0;
+    bool read = decimal_text_parse(text, size, &quick);
+    if (read != decimal_text_parse_plain(text, size, &plain) ||
+        memcmp(&quick, &plain, sizeof quick) != 0) {
+        fail_msg("\"%.*s\": %.17g and %.17g", (int)size, text, quick, plain);
+    }
+}
+
+/* Points halfway between two doubles, and their neighbours: m 2^e, written out
+   in full or cut to 19 digits. */
+static void
+test_halfway(void **state)
+{
+    uint64_t noise = 99;
+    (void)state;
+    for (int trial = 0; trial < 20000; trial++) {
+        char text[128];
+        noise = noise * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        uint64_t odd = (noise >> 10 | UINT64_C(1) << 53) | 1;
+        int exponent = (int)(noise & 127) - 80;
+        long double half = ldexpl((long double)odd, exponent);
+        for (int digits = 14; digits < 24; digits++) {
+            int size = snprintf(text, sizeof text, "%.*Le", digits, half);
+            assert_same(text, (size_t)size);
+        }
+        int size = snprintf(text, sizeof text, "%.20Lf", half);
+        assert_same(text, (size_t)size);
+    }
+}
+
+/* Random letters of numbers: most are none. */
+static void
+test_nasty(void **state)
+{
+    static const char letters[] = "00123456789999..eE+-- \t\"x,";
+    uint64_t noise = 7;
+    (void)state;
+    for (int trial = 0; trial < 300000; trial++) {
+        char text[40];
+        size_t size = 0;
+        noise = noise * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        size_t most = (noise >> 59) + (noise >> 40 & 7);
+        for (uint64_t n = noise; size < most; size++) {
+            n = n * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            /* mostly digits, so that some are numbers */
+            size_t kinds = (n >> 50 & 7) > 0 ? 15 : sizeof letters - 1;
+            text[size] = letters[(n >> 33) % kinds];
+        }
+        assert_same(text, size);
+    }
+}
+
 /* Digits by the thousand: the last of them can decide a tie. */
 static void
 test_long(void **state)
@@ -174,7 +230,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),          cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_refused),        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_against_strtod), cmocka_unit_test(test_long),
+        cmocka_unit_test(test_against_strtod), cmocka_unit_test(test_halfway),
+        cmocka_unit_test(test_nasty),          cmocka_unit_test(test_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ test_ordinary(void **state)
     assert_true(split(" ann\t, \"red, \"\"pale\"\"\" , 30 "));
     check("ann", "red, \"pale\"", "30");
     assert_true(split("ann,r\"d,\"\""));
-    check("ann", "r\"d", "");
+    check("ann", "r\"d", NULL);
     assert_true(split("ann,,"));
     check("ann", NULL, NULL);
     assert_true(split("ann,NA,\"null\""));

@@ -290,9 +290,10 @@ test_shapes(void **state)
     static const float infinite[] = {1, -INFINITY};
     (void)state;
     refuse(make_array("<i4", "()", "abcd", 4), SOTTO_STATUS_INPUT,
-           "of 0 dimensions: 1 or 2 are read");
+           "of 0 dimensions: numbers may have 1 or 2");
     refuse(make_array("<i4", "(1, 1, 1)", "abcd", 4), SOTTO_STATUS_INPUT,
-           "of 3 dimensions: 1 or 2 are read, and of unsigned bytes up to 8");
+           "of 3 dimensions: numbers may have 1 or 2. Save images, of up to 8, "
+           "as unsigned bytes: (x * 255).astype('uint8')");
     refuse(make_array("|u1", "(1,1,1,1,1,1,1,1,1)", "a", 1), SOTTO_STATUS_INPUT,
            "of more than 8 dimensions");
     refuse(make_array("<i4", "(0, 3)", "", 0), SOTTO_STATUS_INPUT,

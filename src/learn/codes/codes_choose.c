@@ -195,6 +195,21 @@ choose_books(const struct sotto_codebook *codebook,
     return status;
 }
 
+/* Takes more books where the records allow fewer codes than there are classes,
+   and reports could tell more apart: what one book cannot name, several can. */
+static void
+add_books(const struct code_choosing *choosing,
+          struct sotto_codebook_choice *choice)
+{
+    size_t books = smaller(choice->informed / choice->k, CODES_CHOOSE_BOOKS);
+    bool few = choice->bound == SOTTO_CODEBOOK_RECORDS &&
+               choice->k < choosing->classes;
+    bool learnable = codebook_books_for(0, choosing->classes) > 1;
+    if (few && learnable && books > choice->books) {
+        choice->books = books;
+    }
+}
+
 /* Takes k and channel as they are given; without a label any k does. */
 static enum sotto_status
 choose_given(const struct sotto_codebook *codebook,
@@ -240,6 +255,9 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
         choice.k = wanted->k;
     } else {
         choose_number(&choosing, codebook, &choice);
+    }
+    if (wanted->k == 0 && wanted->books == 0) {
+        add_books(&choosing, &choice);
     }
     free(choosing.own);
     *ret_choice = choice;

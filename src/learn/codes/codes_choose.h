@@ -17,6 +17,7 @@
 #define CODES_CHOOSE_EPS_SIGNS                                                 \
     (7 * (DECIMAL_UNIT / 10))               /* below, for even shares: signs */
 #define CODES_CHOOSE_K_DEFAULT ((size_t)32) /* without a label */
+#define CODES_CHOOSE_BOOKS ((size_t)8)      /* at most, for want of records */
 
 /* One collection to simulate. */
 struct codes_trial {

@@ -4,7 +4,9 @@
  */
 #include "learn/codes/codes_model.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/error.h"
 #include "mechanism/rows.h"
@@ -33,6 +35,56 @@ check_shape(const struct codes_shape *shape, enum sotto_level level,
     return SOTTO_STATUS_OK;
 }
 
+/*
+ * What a range stands for: its middle. Of the first and the last, which have no
+ * end but that of nearly all values, no further from the edge than the next
+ * range is wide: ranges hold about equally many people, so that a density that
+ * falls off exponentially from the edge on has its mean there.
+ */
+static double
+range_number(const struct sotto_model *model, size_t y)
+{
+    const double *edge = model->edge;
+    double half = (edge[y + 1] - edge[y]) / 2;
+    if (y == 0) {
+        return edge[1] - fmin(half, edge[2] - edge[1]);
+    }
+    return edge[y] +
+           (y + 1 == model->classes ? fmin(half, edge[y] - edge[y - 1]) : half);
+}
+
+/* Makes classes that are ranges of a number tell the number. */
+static enum sotto_status
+set_number(struct sotto_model *model, const struct schema_column *column,
+           struct sotto_error *err)
+{
+    size_t classes = model->classes;
+    double half = column->scale != 0 ? 1 / column->scale : 0;
+    bool good =
+        isfinite(column->shift) && isfinite(half) && isfinite(column->edges[0]);
+    for (size_t i = 1; i + 1 < classes; i++) {
+        good = good && isfinite(column->edges[i]) &&
+               column->edges[i] > column->edges[i - 1];
+    }
+    if (!good) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "the label's ranges do not follow each other: the "
+                         "mechanism was not made by sotto");
+    }
+    enum sotto_status status = model_number(model, model->column, classes, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    model->edge[0] = fmin(column->shift - half, column->edges[0]);
+    memcpy(model->edge + 1, column->edges, (classes - 1) * sizeof(double));
+    model->edge[classes] =
+        fmax(column->shift + half, column->edges[classes - 2]);
+    for (size_t y = 0; y < classes; y++) {
+        model->value[y] = range_number(model, y);
+    }
+    return SOTTO_STATUS_OK;
+}
+
 enum sotto_status
 codes_model_new(struct sotto_model *model, bool other, enum sotto_level level,
                 struct sotto_error *err)
@@ -50,6 +102,11 @@ codes_model_new(struct sotto_model *model, bool other, enum sotto_level level,
         own->in = model->mechanism->shape.width[own->layers];
         model->classes = own->shape.classes;
         model->column = own->shape.column;
+        const struct schema_column *label =
+            &model->mechanism->shape.schema.column[model->column];
+        if (label->edges != NULL && model->classes + 1 == label->count) {
+            status = set_number(model, label, err);
+        }
     }
     return status;
 }

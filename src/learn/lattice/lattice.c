@@ -26,6 +26,11 @@ lattice_new(struct sotto_model *model, bool other, struct sotto_error *err)
     }
     model->own = lattice;
     status = prior_shape_init(&lattice->shape, model->mechanism, other, err);
+    if (status == SOTTO_STATUS_OK && lattice->shape.number) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, lattice->shape.label_part,
+                           "the mechanism's label is a number: the learner "
+                           "\"number\" takes it");
+    }
     if (status == SOTTO_STATUS_OK) {
         model->classes = lattice->shape.classes;
         model->column = sotto_mechanism_part_column(

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/settings.h"
 #include "host/wipe.h"
 #include "learn/lattice/lattice_fit.h"
 
@@ -66,6 +67,16 @@ points_from_analyst(struct lattice_fit *fit, const size_t *row)
     }
 }
 
+/* Says that a prior is missing (P0 Eq. 11), and how to give one. */
+static enum sotto_status
+fail_aux(struct sotto_error *err, const char *message)
+{
+    enum sotto_status status =
+        host_fail(err, SOTTO_STATUS_USAGE, 0, "%s", message);
+    status = host_about(status, err, SOTTO_ABOUT_PARAMETER, "mechanism");
+    return host_remedy(status, err, "aux");
+}
+
 static enum sotto_status
 check_prior(const struct lattice_fit *fit, struct sotto_error *err)
 {
@@ -78,14 +89,12 @@ check_prior(const struct lattice_fit *fit, struct sotto_error *err)
                                "the auxiliary table has no rows");
     }
     if (fit->job->options->level == SOTTO_LEVEL_FEATURE) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "learning on records (level feature) from Eq. 11 "
-                         "needs auxiliary records");
+        return fail_aux(err, "learning on records (level feature) needs "
+                             "public records of the same kind");
     }
     if (analyst == NULL) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "Eq. 11 needs a prior: an analyst file or auxiliary "
-                         "records");
+        return fail_aux(err, "this mechanism has no analyst file: give public "
+                             "records of the same kind");
     }
     if (sotto_analyst_width(analyst) != fit->shape->width ||
         sotto_analyst_points(analyst) == 0) {

@@ -50,45 +50,11 @@ transpose_p(const struct sotto_model *model, size_t padded)
     return v;
 }
 
-/* p(y | report) = sum_m w_m p(y | q_m), of one block of reports. */
-static enum sotto_status
-average_block(struct sotto_model *model, const struct prior *prior,
-              const uint8_t *const *report, size_t n, const float *v,
-              double *ret_p, struct sotto_error *err)
-{
-    struct posterior_options options = {.tau = 0};
-    struct posterior *posterior = NULL;
-    size_t first[BLOCK / POSTERIOR_CHUNK], chunks = 0;
-    double s[POSTERIOR_CHUNK];
-    enum sotto_status status;
-    for (size_t i = 0; i < n; i += POSTERIOR_CHUNK) {
-        first[chunks++] = i;
-    }
-    status = posterior_new(prior, report, n, first, chunks, model->pool,
-                           &options, &posterior, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    for (size_t i = 0; i < n; i += POSTERIOR_CHUNK) {
-        size_t rows = n - i < POSTERIOR_CHUNK ? n - i : POSTERIOR_CHUNK;
-        for (size_t y = 0; y < model->classes; y++) {
-            posterior_dots(posterior, i, rows, v + y * prior->padded, s);
-            for (size_t j = 0; j < rows; j++) {
-                ret_p[(i + j) * model->classes + y] = s[j];
-            }
-        }
-    }
-    posterior_free(posterior);
-    return SOTTO_STATUS_OK;
-}
-
 static enum sotto_status
 predict_average(struct sotto_model *model, const uint8_t *reports, size_t n,
                 double *ret_p, struct sotto_error *err)
 {
     const struct lattice *lattice = lattice_of(model);
-    size_t size = model->mechanism->shape.report_size;
-    const uint8_t *report[BLOCK];
     struct prior prior;
     float *v = NULL;
     enum sotto_status status = prior_init(&prior, &lattice->shape,
@@ -97,15 +63,10 @@ predict_average(struct sotto_model *model, const uint8_t *reports, size_t n,
         v = transpose_p(model, prior.padded);
         status = v != NULL ? model_backend(model, err) : host_fail_memory(err);
     }
-    for (size_t first = 0; first < n && status == SOTTO_STATUS_OK;
-         first += BLOCK) {
-        size_t count = n - first < BLOCK ? n - first : BLOCK;
-        for (size_t i = 0; i < count; i++) {
-            report[i] = reports + (first + i) * size;
-        }
-        status = average_block(model, &prior, report, count, v,
-                               ret_p + first * model->classes, err);
-    }
+    status = HOST_THEN(
+        status,
+        posterior_average(&prior, reports, model->mechanism->shape.report_size,
+                          n, v, model->classes, model->pool, ret_p, err));
     free(v);
     prior_clear(&prior);
     return status;

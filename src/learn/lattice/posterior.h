@@ -72,4 +72,15 @@ void posterior_dots(const struct posterior *posterior, size_t first,
 void posterior_add(const struct posterior *posterior, size_t first, size_t rows,
                    const double *c, float *a);
 
+/*
+ * p(y | report) = sum_m w_m v_y(m) of n reports of `size` bytes each, which are
+ * taken in blocks: v has `classes` rows of `padded` entries, as posterior_dots
+ * takes them. Statuses: MEMORY, STOPPED.
+ */
+SOTTO_CHECKED enum sotto_status
+posterior_average(const struct prior *prior, const uint8_t *reports,
+                  size_t size, size_t n, const float *v, size_t classes,
+                  struct host_pool *pool, double *ret_p,
+                  struct sotto_error *err);
+
 #endif

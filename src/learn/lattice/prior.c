@@ -48,15 +48,22 @@ add_blocks(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
     }
 }
 
+bool
+prior_label_number(const struct shape_part *own)
+{
+    return strcmp(own->covers, "label") == 0 && own->role == SHAPE_OTHER &&
+           own->numbers && own->blocks == 1 && own->instance->size == 1;
+}
+
 static enum sotto_status
 add_label(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
           size_t part, struct sotto_error *err)
 {
     const struct shape_part *own = &mechanism->shape.part[part];
-    if (own->role != SHAPE_LABEL) {
+    if (own->role != SHAPE_LABEL && !prior_label_number(own)) {
         return host_fail(err, SOTTO_STATUS_INPUT, part,
-                         "the mechanism's label (part %zu) is not one of "
-                         "several classes: a classifier needs such a label",
+                         "the mechanism's label (part %zu) is neither one of "
+                         "several classes nor one number",
                          part + 1);
     }
     if (shape->label != NULL) {
@@ -65,6 +72,7 @@ add_label(struct prior_shape *shape, const struct sotto_mechanism *mechanism,
                          part + 1);
     }
     shape->label = &mechanism->likelihood[part];
+    shape->number = prior_label_number(own);
     shape->label_part = part;
     shape->label_offset = own->offset;
     return SOTTO_STATUS_OK;
@@ -131,7 +139,7 @@ prior_shape_init(struct prior_shape *shape,
         prior_shape_clear(shape);
         return status;
     }
-    shape->classes = shape->label->instance->size;
+    shape->classes = shape->number ? 0 : shape->label->instance->size;
     if (!other && shape->classes > 2 &&
         sotto_mechanism_part_column(mechanism, shape->label_part, 0) !=
             SIZE_MAX) {

@@ -37,7 +37,8 @@ struct prior_shape {
     const struct likelihood_instance *label;
     size_t label_offset; /* in a report */
     size_t label_part;
-    size_t classes; /* of the label that are told apart */
+    bool number;    /* the label is one number; else it is one of classes */
+    size_t classes; /* of the label that are told apart; 0 of a number */
     double eps_features, eps_label;
 };
 
@@ -45,14 +46,18 @@ struct prior_shape {
  * Reads the shape off. The last symbol of a label's column stands for all that
  * is none of its categories, or missing; without `other` no record is taken to
  * have it, and it is no class. Of a label with one category it always is one:
- * there would be nothing to tell apart. Statuses: INPUT (no label part of
- * symbols; a part that covers both; no features), MEMORY.
+ * there would be nothing to tell apart. A label that is one number has no
+ * classes. Statuses: INPUT (no label; a label of several numbers; a part that
+ * covers both; no features), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 prior_shape_init(struct prior_shape *shape,
                  const struct sotto_mechanism *mechanism, bool other,
                  struct sotto_error *err);
 void prior_shape_clear(struct prior_shape *shape);
+
+/* Whether a part is the label as one number. */
+bool prior_label_number(const struct shape_part *own);
 
 /* A point, or a report's estimate of it, as an input. `room` of the estimate
    is for the largest block's size. */

@@ -117,8 +117,8 @@ static const struct setting settings[] = {
     LEARN_SETTING("linear", SETTING_FLAG, linear, 0, 0, NULL,
                   "no hidden layer"),
     LEARN_SETTING("other", SETTING_FLAG, other, 0, 0, NULL,
-                  "labels may be missing or new: a class of its own,\n"
-                  "as it is anyway beside a single category"),
+                  "learn one more class, for missing or unknown labels;\n"
+                  "always so where the label has one category only"),
     LEARN_SETTING("epochs", SETTING_WHOLE, epochs, 1, 100000, NULL,
                   "passes over the reports; else chosen (30 for images;\n"
                   "16 from an encoder's weights)"),

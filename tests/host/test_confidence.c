@@ -1,6 +1,7 @@
 /*
  * test_confidence.c: the normal quantiles, against a table.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "verb/confidence.c"
+#include "host/confidence.h"
 
 static void
 test_known(void **state)

@@ -1,7 +1,7 @@
 /*
  * confidence.c: from a confidence to standard errors.
  */
-#include "verb/confidence.h"
+#include "host/confidence.h"
 
 #include <math.h>
 

@@ -1,0 +1,614 @@
+/*
+ * outline_read.c: a schema from its text, strictly.
+ *
+ *     file     = { line }
+ *     line     = [ "[" text "]" | key "=" rest ] [ "#" comment ]
+ *     text     = letters that are none of "#,[]\= and no control, blanks
+ *                around them off; or in quotes, with \" \\ \xHH
+ *
+ * The keys before the first column are sotto-schema = 1, which must be there,
+ * and from. A message names the file, the line and the key.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "host/file.h"
+#include "host/text.h"
+#include "host/utf8.h"
+#include "host/wipe.h"
+#include "schema/outline.h"
+#include "table/decimal_text.h"
+
+#define FILE_MOST ((size_t)1 << 26)
+#define COLUMNS_MOST ((size_t)65536)
+
+enum key {
+    KEY_TYPE = 1,
+    KEY_USE = 2,
+    KEY_RANGE = 4,
+    KEY_VALUES = 8,
+    KEY_MISSING = 16,
+    KEY_VERSION = 32,
+    KEY_FROM = 64
+};
+
+struct reader {
+    const char *name;
+    const char *at, *end; /* of the line that is read */
+    size_t line;
+    struct sotto_schema *schema;
+    /* The column that is being read, if `open`; its texts are the reader's. */
+    bool open;
+    size_t opened; /* on this line */
+    struct sotto_schema_column column;
+    unsigned keys, head; /* that were given: of the column, of the file */
+    char *text;          /* the column's name */
+    char **value;
+    size_t value_room;
+    struct sotto_error *err;
+};
+
+__attribute__((format(printf, 3, 4))) static enum sotto_status
+fail_line(const struct reader *r, size_t line, const char *format, ...)
+{
+    char what[300];
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(what, sizeof what, format, values);
+    va_end(values);
+    return host_fail(r->err, SOTTO_STATUS_INPUT, line, "%s: line %zu: %s",
+                     r->name, line, what);
+}
+
+/* ---- Texts --------------------------------------------------------------- */
+
+static void
+skip_blanks(struct reader *r)
+{
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t')) {
+        r->at++;
+    }
+}
+
+/* Whether nothing but a comment is left of the line. */
+static bool
+at_end(struct reader *r)
+{
+    skip_blanks(r);
+    return r->at == r->end || *r->at == '#';
+}
+
+static bool
+take(struct reader *r, char wanted)
+{
+    skip_blanks(r);
+    bool found = r->at < r->end && *r->at == wanted;
+    r->at += found ? 1 : 0;
+    return found;
+}
+
+static int
+hex_digit(char c)
+{
+    const char *digits = "0123456789abcdef";
+    const char *found = c != '\0' ? strchr(digits, c) : NULL;
+    return found != NULL ? (int)(found - digits) : -1;
+}
+
+/* Takes what follows a backslash; 0: it is nothing known. */
+static char
+take_escape(struct reader *r)
+{
+    size_t left = (size_t)(r->end - r->at);
+    if (left >= 1 && (*r->at == '"' || *r->at == '\\')) {
+        return *r->at++;
+    }
+    if (left >= 3 && *r->at == 'x' && hex_digit(r->at[1]) >= 0 &&
+        hex_digit(r->at[2]) >= 0) {
+        int byte = hex_digit(r->at[1]) * 16 + hex_digit(r->at[2]);
+        r->at += 3;
+        return (char)(byte < 0x80 ? byte : 0);
+    }
+    return 0;
+}
+
+/* Fills `out`, which has room for the rest of the line; false: never closed, or
+   a wrong escape. */
+static bool
+take_quoted(struct reader *r, char *out, size_t *ret_size)
+{
+    size_t size = 0;
+    while (r->at < r->end && *r->at != '"') {
+        char c = *r->at++;
+        if (c == '\\') {
+            c = take_escape(r);
+            if (c == '\0') {
+                return false;
+            }
+        }
+        out[size++] = c;
+    }
+    *ret_size = size;
+    return r->at < r->end && *r->at++ == '"';
+}
+
+static size_t
+take_plain(struct reader *r, char *out)
+{
+    size_t size = 0;
+    while (r->at < r->end && strchr("\"#,[]\\=", *r->at) == NULL) {
+        out[size++] = *r->at++;
+    }
+    while (size > 0 && (out[size - 1] == ' ' || out[size - 1] == '\t')) {
+        size--;
+    }
+    return size;
+}
+
+/* Takes a text that is not empty, for the caller to free. */
+static enum sotto_status
+take_text(struct reader *r, const char *what, char **ret_text)
+{
+    skip_blanks(r);
+    size_t size = 0;
+    char *out = malloc((size_t)(r->end - r->at) + 1);
+    bool read = true;
+    if (out == NULL) {
+        return host_fail_memory(r->err);
+    }
+    if (take(r, '"')) {
+        read = take_quoted(r, out, &size);
+    } else {
+        size = take_plain(r, out);
+    }
+    if (!read || size == 0) {
+        free(out);
+        return fail_line(r, r->line,
+                         !read ? "%s: a quote is not closed, or a backslash is "
+                                 "not followed by \", \\ or xHH"
+                               : "%s: there is no text: write one, in quotes "
+                                 "if it holds any of \" # , [ ] \\ =",
+                         what);
+    }
+    out[size] = '\0';
+    *ret_text = out;
+    return SOTTO_STATUS_OK;
+}
+
+/* Takes one of several words, and gives its place. */
+static enum sotto_status
+take_word(struct reader *r, const char *key, const char *const *words,
+          size_t *ret_place)
+{
+    char *text = NULL, there[160] = "";
+    enum sotto_status status = take_text(r, key, &text);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    for (size_t i = 0; words[i] != NULL; i++) {
+        size_t size = strlen(there);
+        if (strcmp(text, words[i]) == 0) {
+            *ret_place = i;
+            free(text);
+            return SOTTO_STATUS_OK;
+        }
+        (void)snprintf(there + size, sizeof there - size, "%s%s",
+                       i > 0 ? ", " : "", words[i]);
+    }
+    status =
+        fail_line(r, r->line, "%s = %.60s: it is one of %s", key, text, there);
+    free(text);
+    return status;
+}
+
+/* ---- Keys ---------------------------------------------------------------- */
+
+static enum sotto_status
+read_type(struct reader *r)
+{
+    const char *names[SOTTO_SCHEMA_IMAGE + 2] = {NULL};
+    size_t place = 0;
+    for (size_t i = 0; i <= SOTTO_SCHEMA_IMAGE; i++) {
+        names[i] = sotto_schema_type_name((enum sotto_schema_type)i);
+    }
+    enum sotto_status status = take_word(r, "type", names, &place);
+    r->column.type = (enum sotto_schema_type)place;
+    return status;
+}
+
+static enum sotto_status
+read_use(struct reader *r)
+{
+    static const char *const names[] = {"feature", "label", "drop", NULL};
+    size_t place = 0;
+    enum sotto_status status = take_word(r, "use", names, &place);
+    r->column.use = (enum sotto_schema_use)place;
+    return status;
+}
+
+static enum sotto_status
+read_missing(struct reader *r)
+{
+    static const char *const names[] = {"told", "middle", "other", NULL};
+    size_t place = 0;
+    enum sotto_status status = take_word(r, "missing", names, &place);
+    r->column.told = place == 0;
+    return status;
+}
+
+/* A number, up to `stop`, which is taken, or to the end for 0. */
+static bool
+take_number(struct reader *r, char stop, double *ret_number)
+{
+    const char *start = r->at;
+    while (r->at < r->end && *r->at != stop && *r->at != '#') {
+        r->at++;
+    }
+    bool read = decimal_text_parse(start, (size_t)(r->at - start), ret_number);
+    return read && (stop == 0 || take(r, stop));
+}
+
+static enum sotto_status
+read_range(struct reader *r)
+{
+    struct sotto_schema_column *c = &r->column;
+    if (!take_number(r, ':', &c->low) || !take_number(r, 0, &c->high)) {
+        return fail_line(r, r->line,
+                         "range: write LOW : HIGH, two numbers with a colon "
+                         "between them, as range = 0 : 120");
+    }
+    if (c->low >= c->high || c->low < -OUTLINE_RANGE_MOST ||
+        c->high > OUTLINE_RANGE_MOST) {
+        return fail_line(r, r->line,
+                         "range: LOW must be the smaller, and both from -1e30 "
+                         "to 1e30");
+    }
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+read_values(struct reader *r)
+{
+    enum sotto_status status;
+    do {
+        char **values = host_grow(r->value, sizeof *values, r->column.count,
+                                  &r->value_room);
+        if (values == NULL) {
+            return host_fail_memory(r->err);
+        }
+        r->value = values;
+        status = take_text(r, "values", &values[r->column.count]);
+        r->column.count += status == SOTTO_STATUS_OK ? 1 : 0;
+        if (status == SOTTO_STATUS_OK &&
+            r->column.count > OUTLINE_VALUES_MOST) {
+            status = fail_line(r, r->line,
+                               "values: more than %zu: group them, or drop the "
+                               "column",
+                               OUTLINE_VALUES_MOST);
+        }
+    } while (status == SOTTO_STATUS_OK && take(r, ','));
+    return status;
+}
+
+static enum sotto_status
+read_version(struct reader *r)
+{
+    static const char *const names[] = {"1", NULL};
+    size_t place = 0;
+    return take_word(r, "sotto-schema", names, &place);
+}
+
+static enum sotto_status
+read_from(struct reader *r)
+{
+    static const char *const names[] = {"auxiliary", "public", NULL};
+    size_t place = 0;
+    enum sotto_status status = take_word(r, "from", names, &place);
+    r->schema->is_public = place == 1;
+    return status;
+}
+
+static const struct {
+    const char *name;
+    enum key key;
+    bool column; /* it is of a column, not of the file */
+    enum sotto_status (*read)(struct reader *r);
+} keys[] = {
+    {"type", KEY_TYPE, true, read_type},
+    {"use", KEY_USE, true, read_use},
+    {"range", KEY_RANGE, true, read_range},
+    {"values", KEY_VALUES, true, read_values},
+    {"missing", KEY_MISSING, true, read_missing},
+    {"sotto-schema", KEY_VERSION, false, read_version},
+    {"from", KEY_FROM, false, read_from},
+};
+#define KEYS (sizeof keys / sizeof *keys)
+
+/* `key = ...`: finds the key, which may be given once, but for values. */
+static enum sotto_status
+read_key(struct reader *r)
+{
+    const char *start = r->at;
+    size_t size, i = 0;
+    while (r->at < r->end && strchr("= \t#", *r->at) == NULL) {
+        r->at++;
+    }
+    size = (size_t)(r->at - start);
+    while (i < KEYS && (strlen(keys[i].name) != size ||
+                        memcmp(keys[i].name, start, size) != 0)) {
+        i++;
+    }
+    if (i == KEYS || !take(r, '=')) {
+        return fail_line(r, r->line,
+                         "write [COLUMN], or one of type, use, range, values "
+                         "and missing, then = and what it is");
+    }
+    unsigned *given = keys[i].column ? &r->keys : &r->head;
+    if (keys[i].column != r->open) {
+        return fail_line(r, r->line, "%s belongs %s", keys[i].name,
+                         keys[i].column ? "below a column: write [COLUMN] first"
+                                        : "above the first column");
+    }
+    if ((*given & keys[i].key) != 0 && keys[i].key != KEY_VALUES) {
+        return fail_line(r, r->line, "%s is given twice", keys[i].name);
+    }
+    *given |= keys[i].key;
+    skip_blanks(r);
+    enum sotto_status status = keys[i].read(r);
+    if (status == SOTTO_STATUS_OK && !at_end(r)) {
+        status = fail_line(r, r->line,
+                           "%s: there is more than belongs here: "
+                           "put a text in quotes if it holds any "
+                           "of \" # , [ ] \\ =",
+                           keys[i].name);
+    }
+    return status;
+}
+
+/* ---- Columns ------------------------------------------------------------- */
+
+static int
+compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Finds a text that is there twice; sorts `list`. NULL: there is none. */
+static const char *
+find_twin(const char **list, size_t count)
+{
+    if (count > 1) {
+        qsort(list, count, sizeof *list, compare_texts);
+    }
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(list[i - 1], list[i]) == 0) {
+            return list[i];
+        }
+    }
+    return NULL;
+}
+
+static enum sotto_status
+check_values(const struct reader *r)
+{
+    size_t count = r->column.count;
+    const char **list = calloc(count + 1, sizeof *list);
+    if (list == NULL) {
+        return host_fail_memory(r->err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        list[i] = r->value[i];
+    }
+    const char *twin = find_twin(list, count);
+    enum sotto_status status =
+        twin == NULL ? SOTTO_STATUS_OK
+                     : fail_line(r, r->opened,
+                                 "column \"%.60s\" has the value \"%.60s\" "
+                                 "twice",
+                                 r->text, twin);
+    free(list);
+    return status;
+}
+
+/* Whether a column has what its type needs, and nothing else. */
+static enum sotto_status
+check_column(const struct reader *r)
+{
+    const struct sotto_schema_column *c = &r->column;
+    bool number = sotto_schema_is_number(c->type);
+    bool category = sotto_schema_is_category(c->type);
+    const char *what = NULL;
+    if ((r->keys & KEY_TYPE) == 0) {
+        what = "has no type: write type = ...";
+    } else if ((r->keys & KEY_RANGE) != 0 && !number) {
+        what = "has a range, and its type has none: leave one of them out";
+    } else if (c->count > 0 && !category) {
+        what = "has values, and its type has none: leave one of them out";
+    } else if (c->use != SOTTO_SCHEMA_DROP && number &&
+               (r->keys & KEY_RANGE) == 0) {
+        what = "has no range: write range = LOW : HIGH, or use = drop";
+    } else if (c->use != SOTTO_SCHEMA_DROP && category && c->count == 0) {
+        what = "has no values: write values = ..., or use = drop";
+    } else if (c->use != SOTTO_SCHEMA_DROP && !outline_usable(c)) {
+        what = "cannot be used: a date, an id and free text are dropped; give "
+               "another type, or use = drop";
+    } else if (c->type == SOTTO_SCHEMA_BOOLEAN && c->count > 2) {
+        what = "is boolean and has more than two values: call it a category";
+    } else if (c->use == SOTTO_SCHEMA_LABEL && c->type == SOTTO_SCHEMA_IMAGE) {
+        what = "is an image, and cannot be the label";
+    }
+    return what == NULL
+               ? check_values(r)
+               : fail_line(r, r->opened, "column \"%.60s\" %s", r->text, what);
+}
+
+static void
+forget_column(struct reader *r)
+{
+    for (size_t i = 0; i < r->column.count; i++) {
+        free(r->value[i]);
+    }
+    free(r->text);
+    r->text = NULL;
+    r->column = (struct sotto_schema_column){.why = ""};
+    r->keys = 0;
+    r->open = false;
+}
+
+static enum sotto_status
+close_column(struct reader *r)
+{
+    if (!r->open) {
+        return SOTTO_STATUS_OK;
+    }
+    enum sotto_status status = check_column(r);
+    if (status == SOTTO_STATUS_OK && r->column.use == SOTTO_SCHEMA_LABEL &&
+        sotto_schema_label(r->schema) != NULL) {
+        status = fail_line(r, r->opened,
+                           "column \"%.60s\" is the label, and so is "
+                           "\"%.60s\": there is one at most",
+                           r->text, sotto_schema_label(r->schema)->name);
+    }
+    if (status == SOTTO_STATUS_OK && r->schema->columns == COLUMNS_MOST) {
+        status = fail_line(r, r->opened, "more than %zu columns", COLUMNS_MOST);
+    }
+    r->column.name = r->text;
+    r->column.values = (const char *const *)r->value;
+    if (status == SOTTO_STATUS_OK && !outline_add(r->schema, &r->column)) {
+        status = host_fail_memory(r->err);
+    }
+    forget_column(r);
+    return status;
+}
+
+static enum sotto_status
+open_column(struct reader *r)
+{
+    enum sotto_status status = close_column(r);
+    if (status == SOTTO_STATUS_OK && (r->head & KEY_VERSION) == 0) {
+        status = fail_line(r, r->line,
+                           "this is not a schema: its first line is "
+                           "sotto-schema = 1");
+    }
+    if (status == SOTTO_STATUS_OK) {
+        status = take_text(r, "[COLUMN]", &r->text);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    r->open = true;
+    r->opened = r->line;
+    return take(r, ']') && at_end(r)
+               ? SOTTO_STATUS_OK
+               : fail_line(r, r->line,
+                           "[COLUMN]: close it with ], alone on its line; put "
+                           "a name in quotes if it holds any of \" # , [ ] \\ "
+                           "=");
+}
+
+/* ---- All of it ------------------------------------------------------------
+ */
+
+static enum sotto_status
+check_text(const struct reader *r, const char *data, size_t size)
+{
+    size_t bad = host_utf8_check((const uint8_t *)data, size), line = 1;
+    const char *nul = size > 0 ? memchr(data, 0, size) : NULL;
+    if (nul != NULL && (size_t)(nul - data) < bad) {
+        bad = (size_t)(nul - data);
+    }
+    if (bad == size) {
+        return SOTTO_STATUS_OK;
+    }
+    for (size_t i = 0; i < bad; i++) {
+        line += data[i] == '\n' ? 1 : 0;
+    }
+    return fail_line(r, line, "this is not UTF-8 text");
+}
+
+static enum sotto_status
+read_lines(struct reader *r, const char *data, size_t size)
+{
+    const char *at = data, *stop = size > 0 ? data + size : data;
+    enum sotto_status status = check_text(r, data, size);
+    for (; status == SOTTO_STATUS_OK && at < stop; r->line++) {
+        const char *feed = memchr(at, '\n', (size_t)(stop - at));
+        r->at = at;
+        r->end = feed != NULL ? feed : stop;
+        at = feed != NULL ? feed + 1 : stop;
+        if (r->end > r->at && r->end[-1] == '\r') {
+            r->end--;
+        }
+        if (at_end(r)) {
+            continue;
+        }
+        status = take(r, '[') ? open_column(r) : read_key(r);
+    }
+    return HOST_THEN(status, close_column(r));
+}
+
+static enum sotto_status
+check_schema(const struct reader *r)
+{
+    size_t count = r->schema->columns;
+    const char **list = calloc(count + 1, sizeof *list);
+    if (list == NULL) {
+        return host_fail_memory(r->err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        list[i] = r->schema->column[i].name;
+    }
+    const char *twin = find_twin(list, count);
+    free(list);
+    if (count == 0) {
+        return host_fail(r->err, SOTTO_STATUS_INPUT, 0,
+                         "%s: this is not a schema, or one without a column",
+                         r->name);
+    }
+    return twin == NULL ? SOTTO_STATUS_OK
+                        : host_fail(r->err, SOTTO_STATUS_INPUT, 0,
+                                    "%s: column \"%.60s\" is there twice",
+                                    r->name, twin);
+}
+
+enum sotto_status
+sotto_schema_parse(const void *data, size_t size, const char *name,
+                   struct sotto_schema **ret_schema, struct sotto_error *err)
+{
+    struct reader r = {.name = host_shown(name),
+                       .line = 1,
+                       .schema = outline_new(),
+                       .column = {.why = ""},
+                       .err = err};
+    if (r.schema == NULL) {
+        return host_fail_memory(err);
+    }
+    enum sotto_status status = read_lines(&r, data, size);
+    status = HOST_THEN(status, check_schema(&r));
+    forget_column(&r);
+    free(r.value);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_schema = r.schema;
+    } else {
+        sotto_schema_free(r.schema);
+    }
+    return status;
+}
+
+enum sotto_status
+sotto_schema_read(const char *path, struct sotto_schema **ret_schema,
+                  struct sotto_error *err)
+{
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum sotto_status status =
+        host_file_read(path, FILE_MOST, &data, &size, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = sotto_schema_parse(data, size, path, ret_schema, err);
+        host_wipe_free(data, size);
+    }
+    return host_about(status, err, SOTTO_ABOUT_FILE, path);
+}

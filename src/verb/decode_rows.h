@@ -1,0 +1,29 @@
+/*
+ * decode_rows.h: what decode prints: margins and estimates, row by row.
+ */
+#ifndef SOTTO_VERB_DECODE_ROWS_H
+#define SOTTO_VERB_DECODE_ROWS_H
+
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "sotto/sotto.h"
+
+#define DECODE_REPORTS_LEAST 2u /* for an interval */
+
+struct decode_job {
+    struct sotto_mechanism *mechanism;
+    struct sotto_mechanism_info info;
+    struct sotto_report_reader *reader;
+    struct sotto_estimate *estimate;
+    struct sotto_margins *margins;
+    size_t simulated;
+    double z, confidence;
+    bool json, shares;
+};
+
+/* Prints the margins of a codebook, then all estimates, as a table with a
+   legend or as JSON. Returns the exit status. */
+int decode_rows_put(const struct decode_job *job, FILE *to);
+
+#endif

@@ -1,0 +1,230 @@
+/*
+ * decode_shapes.c: decode --quantiles and --histogram.
+ */
+#include "verb/decode_shapes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json_print.h"
+#include "host/confidence.h"
+
+#define BINS_MOST 100
+#define WHAT_WIDTH 24
+
+/* ---- Usage -------------------------------------------------------------- */
+
+static bool
+read_levels(const char *text, struct decode_shapes *shapes)
+{
+    while (shapes->levels < DECODE_LEVELS_MAX) {
+        char *end;
+        double level = strtod(text, &end);
+        if (end == text || !(level > 0 && level < 1)) {
+            break;
+        }
+        shapes->level[shapes->levels++] = level;
+        if (*end == '\0') {
+            return true;
+        }
+        if (*end != ',') {
+            break;
+        }
+        text = end + 1;
+    }
+    (void)cli_bad("--quantiles takes 1 to %u numbers between 0 and 1, such as "
+                  "0.1,0.5,0.9",
+                  DECODE_LEVELS_MAX);
+    return false;
+}
+
+bool
+decode_shapes_read(const struct cli_args *args,
+                   struct decode_shapes *ret_shapes)
+{
+    const char *levels = cli_value(args, "quantiles");
+    double bins = 0;
+    *ret_shapes = (struct decode_shapes){.json = cli_given(args, "json")};
+    if (cli_given(args, "histogram") &&
+        (!cli_number(args, "histogram", 2, BINS_MOST, &bins) ||
+         bins != floor(bins))) {
+        if (bins != floor(bins)) {
+            (void)cli_bad("--histogram takes a whole number of bins");
+        }
+        return false;
+    }
+    ret_shapes->bins = (size_t)bins;
+    return levels == NULL || read_levels(levels, ret_shapes);
+}
+
+bool
+decode_shapes_wanted(const struct decode_shapes *shapes)
+{
+    return shapes->levels > 0 || shapes->bins > 0;
+}
+
+/* ---- Printing ----------------------------------------------------------- */
+
+/* Of one column. */
+struct view {
+    const struct decode_shapes *shapes;
+    const char *name;
+    bool missing; /* it tells who has no value */
+    size_t reports;
+    double confidence;
+    FILE *to;
+};
+
+static void
+put_json(const struct view *view, const char *kind, double level,
+         const struct sotto_distribution_row *row)
+{
+    json_begin(view->to);
+    json_text(view->to, "name", view->name);
+    json_text(view->to, "kind", kind);
+    if (isnan(level)) {
+        json_number(view->to, "from", row->from);
+        json_number(view->to, "to", row->to);
+    } else {
+        json_number(view->to, "level", level);
+    }
+    json_number(view->to, "value", row->value);
+    json_number(view->to, "low", row->low);
+    json_number(view->to, "high", row->high);
+    json_number(view->to, "confidence", view->confidence);
+    json_text(view->to, "of", view->missing ? "known" : "all");
+    json_text(view->to, "missing", view->missing ? "told" : "middle");
+    json_size(view->to, "reports", view->reports);
+    json_end(view->to);
+}
+
+static void
+put_text(const struct view *view, const char *what,
+         const struct sotto_distribution_row *row)
+{
+    (void)fprintf(view->to, "  %-*s  %12.6g  %12.6g  %12.6g\n", WHAT_WIDTH,
+                  what, row->value, row->low, row->high);
+}
+
+static void
+put_quantile(const struct view *view, double level,
+             const struct sotto_distribution_row *row)
+{
+    char what[64];
+    if (view->shapes->json) {
+        put_json(view, "quantile", level, row);
+        return;
+    }
+    (void)snprintf(what, sizeof what, "quantile %g", level);
+    put_text(view, what, row);
+}
+
+static void
+put_bin(const struct view *view, const struct sotto_distribution_row *row)
+{
+    char what[64];
+    if (view->shapes->json) {
+        put_json(view, "share", NAN, row);
+        return;
+    }
+    (void)snprintf(what, sizeof what, "share %.6g to %.6g", row->from, row->to);
+    put_text(view, what, row);
+}
+
+static void
+put_title(const struct view *view)
+{
+    (void)fputc('\n', view->to);
+    cli_put(view->to, view->name, strlen(view->name));
+    (void)fprintf(view->to, ", %s:\n",
+                  view->missing
+                      ? "of those who have a value"
+                      : "of all people, the middle for a missing value");
+    (void)fprintf(view->to, "  %-*s  %12s  %12s  %12s\n", WHAT_WIDTH, "",
+                  "estimate", "low", "high");
+}
+
+static void
+put_column(const struct view *view, struct sotto_distribution *distribution)
+{
+    double z = confidence_z(view->confidence);
+    struct sotto_distribution_row row;
+    if (!view->shapes->json) {
+        put_title(view);
+    }
+    for (size_t i = 0; i < view->shapes->levels; i++) {
+        sotto_distribution_quantile(distribution, view->shapes->level[i], z,
+                                    &row);
+        put_quantile(view, view->shapes->level[i], &row);
+    }
+    for (size_t i = 0; i < view->shapes->bins; i++) {
+        sotto_distribution_bin(distribution, i, z, &row);
+        put_bin(view, &row);
+    }
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+static enum sotto_status
+tell_column(const struct decode_shapes *shapes,
+            const struct sotto_mechanism *mechanism, size_t column,
+            const struct sotto_report_reader *reader, struct view *view,
+            struct sotto_error *err)
+{
+    struct sotto_distribution *distribution = NULL;
+    enum sotto_status status = sotto_distribution_new(
+        mechanism, column, shapes->bins > 0 ? shapes->bins : 1, &distribution,
+        err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < view->reports; i++) {
+        sotto_distribution_add(distribution, sotto_report_reader_at(reader, i));
+    }
+    put_column(view, distribution);
+    sotto_distribution_free(distribution);
+    return SOTTO_STATUS_OK;
+}
+
+int
+decode_shapes(const struct decode_shapes *shapes,
+              const struct sotto_mechanism *mechanism,
+              const struct sotto_report_reader *reader, double confidence,
+              FILE *to)
+{
+    struct sotto_mechanism_info info;
+    struct sotto_error err = {0};
+    struct view view = {.shapes = shapes,
+                        .confidence = confidence,
+                        .reports = sotto_report_reader_count(reader),
+                        .to = to};
+    size_t told = 0;
+    sotto_mechanism_info(mechanism, &info);
+    if (!shapes->json) {
+        (void)fprintf(to,
+                      "\nBy maximum likelihood, not unbiased; %g%% intervals "
+                      "hold at least that often.\n",
+                      100 * confidence);
+    }
+    for (size_t i = 0; i < info.columns; i++) {
+        struct sotto_column_info column;
+        enum sotto_status status;
+        sotto_mechanism_column(mechanism, i, &column);
+        if (column.kind != SOTTO_COLUMN_NUMBER) {
+            continue;
+        }
+        view.name = column.name;
+        view.missing = column.missing;
+        status = tell_column(shapes, mechanism, i, reader, &view, &err);
+        if (status == SOTTO_STATUS_INPUT) {
+            cli_note("%s", err.message);
+        } else if (status != SOTTO_STATUS_OK) {
+            return cli_fail(&err);
+        }
+        told += status == SOTTO_STATUS_OK ? 1 : 0;
+    }
+    return told > 0 ? CLI_EXIT_DONE
+                    : cli_bad("no column of this mechanism has a distribution "
+                              "to tell: see sotto decode --help");
+}

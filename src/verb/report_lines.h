@@ -1,0 +1,28 @@
+/*
+ * report_lines.h: reports for people and their tools: one a line, as CSV or
+ * JSON Lines.
+ */
+#ifndef SOTTO_VERB_REPORT_LINES_H
+#define SOTTO_VERB_REPORT_LINES_H
+
+#include <stdbool.h>
+
+#include "sotto/sotto.h"
+
+/* Whether a file's name ends so. */
+bool report_lines_named(const char *path, const char *ending);
+
+/*
+ * Writes every report's integers to the file at `path`: JSON Lines if it ends
+ * in .jsonl, else CSV with the columns id, simulated, book where there are
+ * several, and partP.bB.i. Returns the exit status, the message printed.
+ */
+int report_lines_write(const struct sotto_mechanism *mechanism,
+                       const struct sotto_report_reader *reader,
+                       const char *path);
+
+/* Refuses the endings of files that sotto does not write (.parquet, ...), and
+   says which forms there are. The exit status. */
+int report_lines_check(const char *path, const char *forms);
+
+#endif

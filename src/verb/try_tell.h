@@ -1,0 +1,39 @@
+/*
+ * try_tell.h: what sotto try tells, as text, as JSON and as a page.
+ */
+#ifndef SOTTO_VERB_TRY_TELL_H
+#define SOTTO_VERB_TRY_TELL_H
+
+#include <stdio.h>
+
+#include "sotto/trying.h"
+
+struct host_text;
+
+/* What was tried. */
+struct tried {
+    const struct sotto_try *result;
+    const char *file, *label; /* as the command line has them */
+    const char *const *drop;  /* columns that its owner left out */
+    size_t drops;
+    bool number; /* the label's column holds numbers, taken as classes */
+};
+
+/* The name of a kind: "codebook". */
+const char *try_kind_name(enum sotto_try_kind kind);
+/* One sentence of what can be learnt at an epsilon, before and after. */
+void try_say_verdict(struct host_text *to, const struct tried *tried,
+                     const struct sotto_try_at *at);
+/* A sentence or two for all of them. */
+void try_say_advice(struct host_text *to, const struct tried *tried);
+/* Commands for the real campaign, one a line. */
+void try_say_commands(struct host_text *to, const struct tried *tried);
+
+void try_tell_text(FILE *to, const struct tried *tried);
+void try_tell_json(FILE *to, const struct tried *tried);
+
+/* try_page.c: the page and the plot, into files of a folder. Returns the exit
+   status, messages printed. */
+int try_page_write(const struct tried *tried, const char *folder);
+
+#endif

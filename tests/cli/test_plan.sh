@@ -1,0 +1,98 @@
+#!/bin/sh
+# test_plan.sh: sotto plan: shares both ways round, accuracy with a cheap kind,
+# what is refused and what cannot be told.
+# shellcheck source=tests/cli/check.sh
+. "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
+data=$SOTTO_SOURCE_DIR/data/wdbc.csv
+
+# ---- Shares, without a record ------------------------------------------------
+run 0 plan --categories region=40 --share 0.01 --people 5000 --eps 1
+grep -q '^5,000 people at epsilon 1 cannot tell the shares of 41 categories' \
+    out || fail "not told that it is too few: $(cat out)"
+run 0 plan --categories region=40 --share 0.01 --eps 1 --json
+json out
+needed=$(sed -n 's/.*"answer": "people".*"people": \([0-9]*\).*/\1/p' out)
+[ "$needed" -gt 100000 ] || fail "people needed: $(cat out)"
+# As many are enough, and a hundred fewer are not.
+run 0 plan --categories region=40 --share 0.01 --eps 1 --people "$needed"
+grep -q 'are enough to tell' out || fail "its own answer is too few"
+run 0 plan --categories region=40 --share 0.01 --eps 1 \
+    --people "$((needed - 100))"
+grep -q 'cannot tell' out || fail "fewer are enough"
+# More questions share the budget.
+run 0 plan --number age=0:120 --categories region=40 --people 5000 --eps 1 \
+    --json
+grep -q '"name": "age", "kind": "mean"' out || fail "no mean: $(cat out)"
+
+# ---- A mechanism, and records ------------------------------------------------
+run 0 train direct --data "$data" --label diagnosis --keep radius_mean \
+    --range radius_mean=5:30 --eps 4 -o wdbc.sotto
+run 0 plan wdbc.sotto --people 1000 --json
+json out
+[ "$(wc -l <out)" -eq 2 ] || fail "not two questions: $(cat out)"
+run 0 plan --data "$data" --label diagnosis --keep radius_mean --eps 4 \
+    --people 1000 --share 0.05
+grep -q '^Formula and simulation: ' out || fail "not compared: $(cat out)"
+
+# ---- A schema in place of records --------------------------------------------
+run 0 schema infer "$data" --label diagnosis -o wdbc.schema
+run 0 plan --schema wdbc.schema --keep radius_mean --people 1000 --eps 2 --json
+json out
+grep -q '"name": "radius_mean", "kind": "mean".*"low": 8, "high": 26' out ||
+    fail "not the schema's range: $(cat out)"
+grep -q '"name": "diagnosis", "kind": "shares", "categories": 3' out ||
+    fail "not the schema's label: $(cat out)"
+run 2 plan --schema wdbc.schema --data "$data" --people 1000
+says "give a mechanism M, records with --data F, or what will be asked"
+run 2 plan --schema wdbc.schema --accuracy 0.9
+says "nobody can tell how well the label follows from the record"
+
+# ---- Accuracy ----------------------------------------------------------------
+run 0 plan --data "$data" --label diagnosis --kind direct --eps 4,8 \
+    --people 300,600 --campaigns 3 --silent 0 --liars 0 -o plan.svg
+grep -q '^From epsilon 4 on: train direct --lambda 0.5, .*label: [a-z_]*\.$' \
+    out || fail "not one column at epsilon 4: $(cat out)"
+grep -q '^From epsilon 8 on: .*label: [a-z_]*,[a-z_]*\.$' out ||
+    fail "not two columns at epsilon 8: $(cat out)"
+grep -q '^<svg' plan.svg || fail "no plot"
+run 0 plan --data "$data" --label diagnosis --kind direct --eps 8 \
+    --people 600 --campaigns 3 --accuracy 0.7 --json
+json out
+[ "$(grep -c '"accuracy"' out)" -eq 3 ] || fail "not 3 points: $(cat out)"
+cp out first
+run 0 plan --data "$data" --label diagnosis --kind direct --eps 8 \
+    --people 600 --campaigns 3 --accuracy 0.7 --json
+cmp -s out first || fail "another answer the second time"
+# Three campaigns of 20 people tell nothing.
+run 0 plan --data "$data" --label diagnosis --kind direct --eps 0.5 \
+    --people 20 --campaigns 3 --silent 0 --liars 0
+grep -q ' 0.5           20 cannot be told: ' out || fail "told: $(cat out)"
+run 0 plan --data "$data" --label diagnosis --kind direct --eps 0.5 \
+    --people 20 --campaigns 3 --silent 0 --liars 0 --json
+grep -q '"told": false, "low": null, "high": null' out ||
+    fail "told: $(cat out)"
+# Both kinds, and which is better.
+head -n 101 "$data" >few.csv
+run 0 plan --data few.csv --label diagnosis --keep radius_mean \
+    --keep texture_mean --eps 2 --people 200 --campaigns 2 --silent 0 \
+    --liars 0
+grep -q '^KIND: [cd]' out && grep -q '^Why: .* about .* about ' out ||
+    fail "not compared: $(cat out)"
+
+# ---- What cannot be told, and what is wrong ----------------------------------
+run 2 plan --data "$data" --drop diagnosis --accuracy 0.9
+says "nobody can tell how well the label follows from the record"
+run 2 plan
+says "give a mechanism M, records with --data F, or what will be asked"
+run 2 plan --categories region --people 10
+says "write COLUMN=NUMBER"
+run 2 plan --number age --people 10
+says "write COLUMN=LOW:HIGH"
+run 2 plan --categories region=40
+says "how many people, or how sharp"
+run 2 plan --categories region=40 --people 10,5
+says "each larger than the one before"
+run 2 plan wdbc.sotto --eps 1 --people 10
+says "M has its own epsilon"
+
+finish
