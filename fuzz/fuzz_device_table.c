@@ -114,7 +114,9 @@ static void
 check_strict(const struct sotto_table *table, const uint8_t *text, size_t size,
              bool header)
 {
-    const struct sotto_table_options options = {.header = header};
+    /* A device's file has commas and points; the curator's is not guessed. */
+    const struct sotto_table_options options = {
+        .header = header, .reading = {.separator = ',', .decimal = '.'}};
     struct sotto_table *strict = NULL;
     struct sotto_error err;
     if ((size >= 2 && text[0] == 0) ||
