@@ -65,6 +65,18 @@ struct sotto_watch {
     void *context;
 };
 
+/* ---- Kernels --------------------------------------------------------------
+ */
+
+/*
+ * Names the kernels that the library of matrix products (OpenBLAS) should take
+ * for this processor; NULL: those it took are right, or nothing can be said. A
+ * release that is older than the processor takes its slowest ones. They cannot
+ * be exchanged in a running program: set OPENBLAS_CORETYPE to the name, and
+ * start it anew. The text is static.
+ */
+const char *sotto_work_kernels(void);
+
 /* ---- Settings ------------------------------------------------------------ */
 
 /* A setting by its name: {"epochs", "12"}. A flag's value is NULL or "yes". */

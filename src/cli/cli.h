@@ -89,6 +89,7 @@ struct cli_verb {
     /* What the library says can be set, each an option, too; NULL: nothing,
        or only with a word. */
     bool (*setting_at)(size_t i, struct sotto_setting_info *ret_setting);
+    bool computes; /* long enough that the right kernels matter */
     int (*run)(const struct cli_args *args);
 };
 
@@ -202,6 +203,9 @@ struct cli_program {
        exchanged; prints nothing where the file is none, and returns
        CLI_EXIT_BAD. NULL: the program takes no models. */
     int (*inspect_model)(const char *path, bool json);
+    /* Names the kernels that OPENBLAS_CORETYPE should name, NULL: none. NULL:
+       the program has no matrix products. */
+    const char *(*kernels)(void);
 };
 extern const struct cli_program cli_program;
 

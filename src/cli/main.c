@@ -3,10 +3,12 @@
  * what it printed arrived.
  */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -34,6 +36,28 @@ put_overview(FILE *to)
                   "Start here:\n"
                   "  %s %s\n",
                   name, cli_program.start);
+}
+
+/*
+ * Starts the program anew, once, with the kernels that suit the processor; does
+ * nothing where they do, where the user has chosen some, or where it cannot be
+ * done: slow is better than not at all. OpenBLAS reads the name before main, so
+ * no other way is left. Nothing has been read or written yet.
+ */
+static void
+choose_kernels(char **argv)
+{
+    static const char name[] = "OPENBLAS_CORETYPE";
+    char path[PATH_MAX];
+    const char *better = cli_program.kernels != NULL && getenv(name) == NULL
+                             ? cli_program.kernels()
+                             : NULL;
+    ssize_t size =
+        better != NULL ? readlink("/proc/self/exe", path, sizeof path - 1) : 0;
+    if (size > 0 && setenv(name, better, 0) == 0) {
+        path[size] = '\0';
+        (void)execv(path, argv);
+    }
 }
 
 static int
@@ -111,6 +135,9 @@ run_words(int argc, char **argv)
     }
     for (size_t i = 0; i < cli_program.verbs; i++) {
         if (strcmp(word, cli_program.verb[i]->name) == 0) {
+            if (cli_program.verb[i]->computes) {
+                choose_kernels(argv);
+            }
             return run_verb(cli_program.verb[i], argc, argv);
         }
     }

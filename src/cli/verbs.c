@@ -15,4 +15,5 @@ const struct cli_program cli_program = {
              &cmd_account, &cmd_audit,    &cmd_experiment, &cmd_bench},
     .verbs = 24,
     .inspect_model = cmd_inspect_model,
+    .kernels = sotto_work_kernels,
 };

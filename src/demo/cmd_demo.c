@@ -456,5 +456,6 @@ const struct cli_verb cmd_demo = {
     .example = "sotto demo --quick -o my-demo\n",
     .wanted = wanted,
     .options = options,
+    .computes = true,
     .run = run_demo,
 };

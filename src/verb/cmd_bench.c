@@ -206,5 +206,6 @@ const struct cli_verb cmd_bench = {
     .optional = 1,
     .options = options,
     .words = &benchmarks,
+    .computes = true,
     .run = run_bench,
 };

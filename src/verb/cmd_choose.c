@@ -265,5 +265,6 @@ const struct cli_verb cmd_choose = {
     .wanted = wanted,
     .more = true,
     .options = options,
+    .computes = true,
     .run = run_choose,
 };

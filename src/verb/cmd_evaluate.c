@@ -155,5 +155,6 @@ const struct cli_verb cmd_evaluate = {
     .example = "sotto evaluate wdbc.model --data data/wdbc.csv\n",
     .wanted = wanted,
     .options = options,
+    .computes = true,
     .run = run_evaluate,
 };

@@ -335,5 +335,6 @@ const struct cli_verb cmd_experiment = {
     .wanted = wanted,
     .options = options,
     .words = &experiments,
+    .computes = true,
     .run = run_verb,
 };

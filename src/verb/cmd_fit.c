@@ -587,5 +587,6 @@ const struct cli_verb cmd_fit = {
     .more = true,
     .options = options,
     .words = &learners,
+    .computes = true,
     .run = run_fit,
 };

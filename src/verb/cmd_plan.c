@@ -294,5 +294,6 @@ const struct cli_verb cmd_plan = {
     .wanted = wanted,
     .optional = 1,
     .options = options,
+    .computes = true,
     .run = run_plan,
 };

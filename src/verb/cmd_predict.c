@@ -344,5 +344,6 @@ const struct cli_verb cmd_predict = {
     .example = "sotto predict wdbc.model data/wdbc.csv -o wdbc.classes.csv\n",
     .wanted = wanted,
     .options = options,
+    .computes = true,
     .run = run_predict,
 };

@@ -593,5 +593,6 @@ const struct cli_verb cmd_train = {
     .wanted = wanted,
     .options = options,
     .words = &train_words,
+    .computes = true,
     .run = run_train,
 };

@@ -262,5 +262,6 @@ const struct cli_verb cmd_try = {
                "wdbc-try\n",
     .wanted = wanted,
     .options = options,
+    .computes = true,
     .run = run_try,
 };
