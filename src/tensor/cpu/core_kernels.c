@@ -1,5 +1,5 @@
 /*
- * kernels.c: which of OpenBLAS's kernels this processor should run.
+ * core_kernels.c: which of OpenBLAS's kernels this processor should run.
  *
  * OpenBLAS knows processors by their model numbers. One that is newer than the
  * release gets the kernels of a Prescott, of 2004, whatever it can do: products
@@ -7,7 +7,7 @@
  * itself; so where kernels without AVX2 were taken and it has AVX2, others are
  * named here.
  */
-#include "tensor/cpu/kernels.h"
+#include "tensor/cpu/core_kernels.h"
 
 #include <cblas.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "sotto/work.h"
 
 const char *
-kernels_better(const char *taken, struct kernels_can can)
+core_kernels_better(const char *taken, struct core_kernels_can can)
 {
     /* All kernels of x86-64 without AVX2; newer names are left alone. */
     static const char *const old[] = {
@@ -41,12 +41,12 @@ sotto_work_kernels(void)
                   __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
-    const struct kernels_can can = {.avx2 = __builtin_cpu_supports("avx2") &&
-                                            __builtin_cpu_supports("fma"),
-                                    .avx512 = avx512};
+    const struct core_kernels_can can = {
+        .avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
+        .avx512 = avx512};
     /* A library that was built for one processor has nothing to choose. */
     return strstr(openblas_get_config(), "DYNAMIC_ARCH") != NULL
-               ? kernels_better(openblas_get_corename(), can)
+               ? core_kernels_better(openblas_get_corename(), can)
                : NULL;
 #else
     return NULL;

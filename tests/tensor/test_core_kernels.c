@@ -1,8 +1,8 @@
 /*
- * test_kernels.c: kernels without AVX2 are exchanged where the processor has
- * it, and no others.
+ * test_core_kernels.c: kernels without AVX2 are exchanged where the processor
+ * has it, and no others.
  */
-#include "tensor/cpu/kernels.h"
+#include "tensor/cpu/core_kernels.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,18 +14,18 @@
 
 #include "sotto/sotto.h"
 
-static const struct kernels_can none = {0};
-static const struct kernels_can avx2 = {.avx2 = true};
-static const struct kernels_can avx512 = {.avx2 = true, .avx512 = true};
+static const struct core_kernels_can none = {0};
+static const struct core_kernels_can avx2 = {.avx2 = true};
+static const struct core_kernels_can avx512 = {.avx2 = true, .avx512 = true};
 
 static void
 test_unknown_processors(void **state)
 {
     (void)state;
-    assert_string_equal(kernels_better("Prescott", avx512), "SkylakeX");
-    assert_string_equal(kernels_better("Prescott", avx2), "Haswell");
-    assert_string_equal(kernels_better("Sandybridge", avx2), "Haswell");
-    assert_null(kernels_better("Prescott", none));
+    assert_string_equal(core_kernels_better("Prescott", avx512), "SkylakeX");
+    assert_string_equal(core_kernels_better("Prescott", avx2), "Haswell");
+    assert_string_equal(core_kernels_better("Sandybridge", avx2), "Haswell");
+    assert_null(core_kernels_better("Prescott", none));
 }
 
 /* What the library chose knowingly stays, the name of a later release too. */
@@ -36,8 +36,8 @@ test_known_processors(void **state)
         "Haswell", "Zen", "Excavator", "SkylakeX", "SapphireRapids", "later"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_null(kernels_better(names[i], avx512));
-        assert_null(kernels_better(names[i], none));
+        assert_null(core_kernels_better(names[i], avx512));
+        assert_null(core_kernels_better(names[i], none));
     }
 }
 
