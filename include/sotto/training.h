@@ -207,7 +207,11 @@ enum sotto_codebook_bound {
     SOTTO_CODEBOOK_CLASSES = 2,     /* that is less than the classes need */
     SOTTO_CODEBOOK_RECORDS = 3,     /* the auxiliary records are too few */
     SOTTO_CODEBOOK_CELLS = 4,       /* the cells are too few */
-    SOTTO_CODEBOOK_PAIRS = 5        /* a channel has no more pairs */
+    SOTTO_CODEBOOK_PAIRS = 5,       /* a channel has no more pairs */
+    SOTTO_CODEBOOK_COLUMNS = 6,     /* what reports can tell apart of a column,
+                                       each of which has a book */
+    SOTTO_CODEBOOK_THIN = 7 /* two: they tell too little of a column, and
+                               cells serve better */
 };
 
 /* What to report: k codes by a channel ("subset", "flip", or with a label
@@ -243,8 +247,10 @@ struct sotto_codebook_wanted {
  * allow, which holds where both cannot; the channel is subset, but for balanced
  * classes below an epsilon of 0.7 signs; books are 3 up to an epsilon of 1
  * with 2 to 50 classes, else 1, but up to 8 where records allow fewer codes
- * than there are classes and reports tell more apart. Statuses: USAGE (fewer
- * than 2 classes; no such channel), BUDGET, FORMAT, LIMIT (so many classes that
+ * than there are classes and reports tell more apart. Where the encoder is the
+ * identity, every column that varies is a book, and k, of each, is 2 to 4.
+ * Statuses: USAGE (fewer than 2 classes; no such channel; another number of
+ * books than columns), BUDGET, FORMAT, LIMIT (so many classes that
  * no channel takes them), MEMORY.
  */
 SOTTO_CHECKED enum sotto_status sotto_codebook_choose(

@@ -20,6 +20,8 @@
 /* For tables, and for what is one column of images. */
 #define CANDIDATES_TABLE "clm,clm,pca:d=4,pca:d=16,vlm:eps-pre=30"
 #define CANDIDATES_IMAGES "clm,clm,pca:d=32"
+/* For tables of whose columns reports tell enough: a book each. */
+#define CANDIDATES_COLUMNS "identity"
 
 struct candidate {
     const char *name; /* as it stands in the list */

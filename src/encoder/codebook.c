@@ -234,7 +234,9 @@ takes_image(const struct sotto_codebook *codebook)
 const char *
 codebook_tree(const struct sotto_codebook *codebook)
 {
-    return codebook->walks ? TREE_NEIGHBOURS : "distances";
+    return codebook->columns > 0 ? "columns"
+           : codebook->walks     ? TREE_NEIGHBOURS
+                                 : "distances";
 }
 
 /* Whether walks among n records tell k codes apart. */
@@ -443,7 +445,11 @@ codebook_prepare(struct sotto_codebook *codebook, size_t books, size_t k,
     size_t cells =
         count_cells(codebook, fine > CELLS_DEFAULT ? fine : CELLS_DEFAULT);
     bool walks = false;
-    enum sotto_status status = choose_tree(codebook, k, &walks, err);
+    enum sotto_status status;
+    if (codebook->columns > 0) {
+        return SOTTO_STATUS_OK; /* a column's codes are not put together */
+    }
+    status = choose_tree(codebook, k, &walks, err);
     if (walks) {
         status = find_walks(codebook, err);
     }
@@ -473,6 +479,7 @@ fill_codebook(struct sotto_codebook *codebook,
         status, tensor_new("cpu", codebook->pool, &codebook->backend, err));
     status = HOST_THEN(status, find_representations(codebook, err));
     status = HOST_THEN(status, find_places(codebook, err));
+    status = HOST_THEN(status, codebook_columns_find(codebook, err));
     return HOST_THEN(status, find_cells(codebook, CELLS_DEFAULT, err));
 }
 
@@ -527,6 +534,7 @@ sotto_codebook_free(struct sotto_codebook *codebook)
     host_wipe_free(codebook->z,
                    codebook->n * codebook->d * sizeof *codebook->z);
     free(codebook->row);
+    free(codebook->column);
     schema_clear(&codebook->schema);
     decompose_clear(&codebook->parts);
     tensor_backend_free(codebook->backend);

@@ -64,6 +64,9 @@ struct sotto_codebook {
     struct codebook_cut *cut;            /* those asked for so far */
     const struct candidates *candidates; /* that the encoder was chosen from;
                                             NULL: it was not */
+    size_t *column; /* of the schema, those that have a book each; NULL: codes
+                       are of cells */
+    size_t columns; /* of these */
     struct codebook_book *more; /* books but the first, whose cells and cuts are
                                    those above */
     size_t books;               /* made so far, 1 at least */
@@ -144,6 +147,23 @@ size_t codebook_books_for(uint64_t eps, size_t classes);
 SOTTO_CHECKED enum sotto_status
 codebook_books_join(struct sotto_codebook *codebook, size_t books, size_t k,
                     struct codebook_cut *ret_all, struct sotto_error *err);
+
+/* codebook_columns.c: finds the columns that have a book each, where the
+   encoder is the identity and no column holds images. Statuses: MEMORY, INPUT
+   (none of them varies). */
+SOTTO_CHECKED enum sotto_status
+codebook_columns_find(struct sotto_codebook *codebook, struct sotto_error *err);
+/* codebook_books_join of these columns, k codes each. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+codebook_columns_join(const struct sotto_codebook *codebook, size_t k,
+                      struct codebook_cut *ret_all, struct sotto_error *err);
+
+/* codebook_cut.c: finds the codes that a device gives every record, of books
+   whose scores lie one behind the other in the cut's head; n of the cut is what
+   the codes are in all. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+codebook_find_codes(const struct sotto_codebook *codebook, size_t books,
+                    struct codebook_cut *cut, struct sotto_error *err);
 
 /* Symbols of the label, "other" included; 1 without a label. */
 size_t codebook_symbols(const struct sotto_codebook *codebook);

@@ -90,6 +90,9 @@ codebook_books_join(struct sotto_codebook *codebook, size_t books, size_t k,
     struct codebook_cut all = {.n = codebook->n * books,
                                .head = {.k = books * k, .d = codebook->d}};
     enum sotto_status status = SOTTO_STATUS_OK;
+    if (codebook->columns > 0) {
+        return codebook_columns_join(codebook, k, ret_all, err);
+    }
     all.head.weight = calloc(all.head.k * all.head.d + 1, sizeof(float));
     all.head.bias = calloc(all.head.k + 1, sizeof(float));
     all.code = calloc(all.n + 1, sizeof *all.code);

@@ -23,8 +23,9 @@
 struct coding {
     const struct sotto_codebook *codebook;
     struct codebook_cut *cut;
+    size_t books;
     struct layer layer;
-    float *scores; /* k of each thread */
+    float *scores; /* of all books, of each thread */
 };
 
 static void
@@ -32,11 +33,15 @@ code_task(void *context, size_t index, unsigned worker)
 {
     const struct coding *coding = context;
     const struct sotto_codebook *codebook = coding->codebook;
-    size_t d = codebook->d, k = coding->cut->head.k, from = index * TASK_ROWS;
-    float *scores = coding->scores + worker * k;
+    size_t d = codebook->d, all = coding->cut->head.k, books = coding->books;
+    size_t k = all / books, from = index * TASK_ROWS;
+    float *scores = coding->scores + worker * all;
     for (size_t i = from; i < codebook->n && i < from + TASK_ROWS; i++) {
         forward_dense(&coding->layer, codebook->z + i * d, NULL, scores);
-        coding->cut->code[i] = domain_largest(scores, (uint32_t)k);
+        for (size_t b = 0; b < books; b++) {
+            coding->cut->code[i * books + b] =
+                domain_largest(scores + b * k, (uint32_t)k);
+        }
     }
 }
 
@@ -51,21 +56,22 @@ flush_weights(float *weight, size_t count)
     }
 }
 
-static enum sotto_status
-find_codes(const struct sotto_codebook *codebook, struct codebook_cut *cut,
-           struct sotto_error *err)
+enum sotto_status
+codebook_find_codes(const struct sotto_codebook *codebook, size_t books,
+                    struct codebook_cut *cut, struct sotto_error *err)
 {
     struct codebook_head *head = &cut->head;
     struct host_pool *pool = codebook->pool;
     size_t room = host_pool_threads(pool) * head->k;
     struct coding coding = {.codebook = codebook,
                             .cut = cut,
+                            .books = books,
                             .layer = {.in = (uint32_t)head->d,
                                       .out = (uint32_t)head->k,
                                       .weight = head->weight,
                                       .bias = head->bias},
                             .scores = calloc(room, sizeof(float))};
-    cut->code = calloc(codebook->n, sizeof *cut->code);
+    cut->code = calloc(codebook->n, books * sizeof *cut->code);
     if (coding.scores == NULL || cut->code == NULL) {
         free(coding.scores);
         return host_fail_memory(err);
@@ -112,7 +118,7 @@ codebook_cut_book(struct sotto_codebook *codebook, size_t book, size_t k,
         codebook->n, codebook->d, !codebook->unit,
         other != NULL ? other->seed : codebook->options.seed,
         &codebook->options.watch, err);
-    status = HOST_THEN(status, find_codes(codebook, cut, err));
+    status = HOST_THEN(status, codebook_find_codes(codebook, 1, cut, err));
     if (status != SOTTO_STATUS_OK) {
         codebook_cuts_free(cut);
         return status;

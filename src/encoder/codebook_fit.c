@@ -217,25 +217,40 @@ say_choice(const struct sotto_codebook *codebook,
                  "pairs.\n",
                  CHANNEL_K_MAX);
         break;
+    case SOTTO_CODEBOOK_COLUMNS:
+        fact_say(facts,
+                 "As many of a column as reports of %zu people can tell apart "
+                 "at this\nepsilon.\n",
+                 choice->people);
+        break;
+    case SOTTO_CODEBOOK_THIN:
+        fact_say(facts,
+                 "Reports of %zu people tell little of %zu columns at this "
+                 "epsilon: codes of\nan encoder's cells would serve better.\n",
+                 choice->people, choice->books);
+        break;
     case SOTTO_CODEBOOK_GIVEN:
     default:
         break;
     }
 }
 
+/* Says what the codes are of. */
 static void
-tell_codes(const struct sotto_codebook *codebook,
-           const struct sotto_codebook_choice *choice,
-           struct sotto_train_facts *facts)
+say_codes(const struct sotto_codebook *codebook,
+          const struct sotto_codebook_choice *choice,
+          struct sotto_train_facts *facts)
 {
-    size_t books = choice->books;
-    fact_whole(facts, "cells", sotto_codebook_cells(codebook));
-    fact_whole(facts, "k", choice->k);
-    fact_text(facts, "channel", choice->channel);
-    fact_whole(facts, "books", books);
-    fact_text(facts, "tree", codebook_tree(codebook));
-    if (books > 1) {
-        fact_say(facts, "%zu books of ", books);
+    if (codebook->columns > 0) {
+        fact_say(facts,
+                 "A book of %zu codes for each of %zu column%s: a person tells "
+                 "of one, by lot,\ntogether with the label, by %s.\n",
+                 choice->k, choice->books, choice->books > 1 ? "s" : "",
+                 choice->channel);
+        return;
+    }
+    if (choice->books > 1) {
+        fact_say(facts, "%zu books of ", choice->books);
     }
     fact_say(facts,
              "%zu codes, from %zu cells of %zu records, by %s.\nThe cells of a "
@@ -243,6 +258,19 @@ tell_codes(const struct sotto_codebook *codebook,
              choice->k, sotto_codebook_cells(codebook),
              sotto_codebook_records(codebook), choice->channel,
              codebook_tree(codebook));
+}
+
+static void
+tell_codes(const struct sotto_codebook *codebook,
+           const struct sotto_codebook_choice *choice,
+           struct sotto_train_facts *facts)
+{
+    fact_whole(facts, "cells", sotto_codebook_cells(codebook));
+    fact_whole(facts, "k", choice->k);
+    fact_text(facts, "channel", choice->channel);
+    fact_whole(facts, "books", choice->books);
+    fact_text(facts, "tree", codebook_tree(codebook));
+    say_codes(codebook, choice, facts);
     if (choice->bound != SOTTO_CODEBOOK_GIVEN) {
         fact_whole(facts, "people", choice->people);
         fact_whole(facts, "k_information", choice->informed);
@@ -377,12 +405,9 @@ tell_base(const struct candidate *kept, struct sotto_train_facts *facts)
 /* Trains the candidates, scores them if they are several, keeps one. */
 static enum sotto_status
 find_encoder(const struct encoder_job *job, const struct settings *set,
-             struct candidates *candidates, bool *ret_trained,
+             const char *list, struct candidates *candidates, bool *ret_trained,
              struct sotto_error *err)
 {
-    const char *list = set->candidates != NULL
-                           ? set->candidates
-                           : candidates_for(job->table, job->options);
     size_t rows = sotto_table_rows(job->table);
     enum sotto_status status =
         candidates_init(candidates, list, settings, set->seed, err);
@@ -412,6 +437,57 @@ find_encoder(const struct encoder_job *job, const struct settings *set,
         candidates_tell(candidates, job->facts);
     }
     return status;
+}
+
+/* Whether nothing is asked for that only codes of cells have, and there is a
+   label to learn: columns are looked at first then. */
+static bool
+may_be_columns(const struct encoder_job *job, const struct settings *set)
+{
+    bool own = true;
+    for (size_t i = 0; i < job->options->sets; i++) {
+        own = own && settings_find(settings, job->options->set[i].name) != NULL;
+    }
+    return own && set->candidates == NULL && set->tree == NULL && set->k == 0 &&
+           set->cells == 0 && set->books == 0 && !set->unit &&
+           job->options->label != NULL &&
+           strcmp(candidates_for(job->table, job->options), CANDIDATES_TABLE) ==
+               0;
+}
+
+/* Finds whether reports will tell enough of every column by itself. Columns
+   that cannot be taken as they are, for whatever reason, are not. */
+static enum sotto_status
+look_at_columns(const struct encoder_job *job, const struct settings *set,
+                bool *ret_columns, struct sotto_error *err)
+{
+    const struct sotto_codebook_wanted wanted = wanted_of(job, set);
+    struct sotto_codebook_options with = options_of(job, set, false);
+    struct sotto_codebook_choice choice = {0};
+    struct sotto_codebook *codebook = NULL;
+    struct candidates candidates = {0};
+    struct sotto_error ignored;
+    enum sotto_status status = candidates_init(&candidates, CANDIDATES_COLUMNS,
+                                               settings, set->seed, err);
+    candidates.unlabelled = set->bins > 0;
+    *ret_columns = false;
+    if (status != SOTTO_STATUS_OK) {
+        candidates_clear(&candidates);
+        return status;
+    }
+    status = candidates_train(&candidates, job, false, &ignored);
+    status = HOST_THEN(
+        status, codebook_new_some(job->table, candidates.candidate[0].encoder,
+                                  &with, SIGHT_RECORDS, &codebook, &ignored));
+    status =
+        HOST_THEN(status, job->choose(codebook, &wanted, &choice, &ignored));
+    *ret_columns =
+        status == SOTTO_STATUS_OK && choice.bound == SOTTO_CODEBOOK_COLUMNS;
+    sotto_codebook_free(codebook);
+    candidates_clear(&candidates);
+    return status == SOTTO_STATUS_STOPPED || status == SOTTO_STATUS_MEMORY
+               ? host_fail(err, status, 0, "%s", ignored.message)
+               : SOTTO_STATUS_OK;
 }
 
 /* Counts the label's classes in the table. */
@@ -472,10 +548,18 @@ fit_candidates(const struct encoder_job *job, const struct settings *set,
                struct sotto_error *err)
 {
     struct candidates candidates = {0};
-    bool trained = false;
+    const char *list = set->candidates;
+    bool trained = false, columns = false;
     enum sotto_status status = check_records(job, set, err);
-    status =
-        HOST_THEN(status, find_encoder(job, set, &candidates, &trained, err));
+    if (status == SOTTO_STATUS_OK && may_be_columns(job, set)) {
+        status = look_at_columns(job, set, &columns, err);
+    }
+    if (list == NULL) {
+        list = columns ? CANDIDATES_COLUMNS
+                       : candidates_for(job->table, job->options);
+    }
+    status = HOST_THEN(
+        status, find_encoder(job, set, list, &candidates, &trained, err));
     if (status == SOTTO_STATUS_OK) {
         const struct candidate *kept = &candidates.candidate[candidates.kept];
         tell_base(kept, job->facts);

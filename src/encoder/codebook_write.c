@@ -222,7 +222,9 @@ sotto_codebook_write(struct sotto_codebook *codebook,
     struct sotto_mechanism *mechanism = NULL;
     uint64_t units = 0;
     enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
-    own.books = own.books > 0 ? own.books : 1;
+    own.books = codebook->columns > 0 ? codebook->columns
+                : own.books > 0       ? own.books
+                                      : 1;
     status = HOST_THEN(status, check_choice(codebook, own.channel, own.k, err));
     status =
         HOST_THEN(status, codebook_prepare(codebook, own.books, own.k, err));

@@ -87,6 +87,6 @@ fact_say(struct sotto_train_facts *facts, const char *format, ...);
 /* ---- The rows ------------------------------------------------------------ */
 
 extern const struct encoder encoder_vlm, encoder_clm, encoder_pca,
-    encoder_codebook, encoder_direct;
+    encoder_identity, encoder_codebook, encoder_direct;
 
 #endif

@@ -26,11 +26,13 @@ struct learnt_settings {
     uint32_t d, steps;
 };
 
-/* Their rows; the kinds differ in d. */
+/* Their rows; the kinds differ in d, and one has no choice of it. */
 /* clang-format off */
 #define LEARNT_SETTINGS(own, d_initial)                                        \
     {.name = "d", SETTING_WHOLE, offsetof(struct own, common.d), 1,            \
      CHANNEL_D_MAX, d_initial, "numbers in the representation"},               \
+    LEARNT_LATE_SETTINGS(own)
+#define LEARNT_LATE_SETTINGS(own)                                              \
     {.name = "lambda", SETTING_NUMBER, offsetof(struct own, common.lambda),    \
      0.000001, 0.999999, NULL,                                                 \
      "the record's share of epsilon, the rest is the\n"                        \

@@ -181,6 +181,24 @@ describe_columns(struct shape *shape, const struct device_view *device,
     return status;
 }
 
+/* ---- The encoder -------------------------------------------------------- */
+
+/* Whether a layer multiplies each entry by a number of its own, and no more. */
+static bool
+is_diagonal(const struct layer *layer)
+{
+    bool diagonal = layer->kind == LAYER_DENSE && layer->in == layer->out &&
+                    layer->activation == ACTIVATION_NONE && !layer->bf16;
+    for (size_t i = 0; diagonal && i < layer->out; i++) {
+        const float *row = layer->weight + i * layer->in;
+        diagonal = layer->bias[i] == 0;
+        for (size_t j = 0; diagonal && j < layer->in; j++) {
+            diagonal = (row[j] != 0) == (i == j);
+        }
+    }
+    return diagonal;
+}
+
 /* ---- All of it ---------------------------------------------------------- */
 
 enum sotto_status
@@ -216,6 +234,8 @@ shape_init(struct shape *shape, const struct device_view *device,
     shape->x = shape->width[0];
     shape->z = shape->width[shape->layers];
     describe_parts(shape, device);
+    shape->plain =
+        shape->z_layers == 1 && is_diagonal(&device->encoder->layer[0]);
     status = describe_columns(shape, device, err);
     if (status != SOTTO_STATUS_OK) {
         shape_clear(shape);

@@ -54,6 +54,8 @@ struct shape {
     size_t q;          /* entries of all points but the label's */
     size_t books;      /* of the part that has several; else 1 */
     size_t z_layers;   /* layers before that of a code's scores: or all */
+    bool plain;        /* z is x, each entry times a number of its own: the
+                          encoder is the identity */
     size_t code;       /* the part that is a CODE or a PAIR; SIZE_MAX */
     size_t label;      /* the column of a LABEL or a PAIR; SIZE_MAX */
     size_t label_part; /* the part that is a LABEL of it; SIZE_MAX */

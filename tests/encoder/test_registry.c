@@ -261,9 +261,9 @@ test_rows(void **state)
             options.sets = setting.initial != NULL;
             must(sotto_train_check(kind.name, &options, &err));
         }
-        assert_true(settings > 5);
+        assert_true(settings > 3);
     }
-    assert_int_equal(kinds, 5);
+    assert_int_equal(kinds, 6);
     assert_false(sotto_train_setting_at("none", 0, &setting));
 }
 

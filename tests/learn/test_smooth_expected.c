@@ -6,6 +6,8 @@
 
 #include "fail_alloc.h"
 
+#define MISFIT 0.05 /* as labels by leaves of cells have it */
+
 enum { LEAVES = 2, CLASSES = 3, PARTICLES = 40 };
 
 static const double pi[LEAVES] = {0.75, 0.25};
@@ -30,8 +32,9 @@ set_tau(float *tau)
 static void
 test_by_hand(void **state)
 {
-    const struct smooth_check silent = {0, INFINITY}, sure = {0.6, 1e-6};
-    const struct smooth_check far = {0, 1e-6};
+    const struct smooth_check silent = {0, INFINITY, MISFIT},
+                              sure = {0.6, 1e-6, MISFIT};
+    const struct smooth_check far = {0, 1e-6, MISFIT};
     float tau[LEAVES * PARTICLES * CLASSES];
     struct smooth_expectation found;
     (void)state;
@@ -134,7 +137,7 @@ static void
 test_memory(void **state)
 {
     float tau[LEAVES * PARTICLES * CLASSES];
-    const struct smooth_check check = {0.5, 0.1};
+    const struct smooth_check check = {0.5, 0.1, MISFIT};
     struct smooth_expectation found = {7, 7, 7};
     (void)state;
     set_tau(tau);

@@ -30,6 +30,7 @@ struct classifier_aux {
     const uint32_t *code; /* books runs of n, as many as the shape has */
     size_t n, d;
     bool unit;            /* codes depend on z's direction alone */
+    bool plain;           /* each book is about a column of the record */
     const uint32_t *leaf; /* NULL: the network is fitted to tau of the code */
     const double *leaf_tau;
 };

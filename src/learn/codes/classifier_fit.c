@@ -229,6 +229,19 @@ is_for_leaves(const struct fit *fit, size_t wanted)
            smooth_leaves_are_cheap(wanted, cells, classes);
 }
 
+/* Makes records with the same codes a leaf, where books are of columns. */
+static enum sotto_status
+take_records(struct fit *fit, struct sotto_error *err)
+{
+    size_t books = fit->shape->books, cells = fit->classifier->cells;
+    enum sotto_status status =
+        smooth_leaves_plain(&fit->leaves, fit->aux->code, fit->aux->n, books,
+                            fit->classifier->classes, err);
+    return HOST_THEN(status,
+                     smooth_leaves_add_codes(&fit->leaves, fit->aux->code,
+                                             fit->aux->n, books, cells, err));
+}
+
 /* Makes the leaves, where labels are learnt by them: with several books always,
    since these have nothing else in common. */
 static enum sotto_status
@@ -247,6 +260,9 @@ choose_leaves(struct fit *fit, struct sotto_error *err)
             sqrt((double)fit->first[1] / (double)fit->reports); /* all books' */
     free(information);
     fit->info.cells.error = error;
+    if (fit->aux->plain) {
+        return take_records(fit, err);
+    }
     wanted = smooth_leaves_wanted(cells, error, fit->aux->n);
     if (books == 1 && !is_for_leaves(fit, wanted)) {
         return SOTTO_STATUS_OK;
@@ -307,6 +323,7 @@ label_leaves(struct fit *fit, struct sotto_error *err)
                                            .classes = classes,
                                            .features = &fit->leaves.features,
                                            .share = fit->share,
+                                           .plain = fit->aux->plain,
                                            .pool = fit->pool,
                                            .backend = fit->backend};
     const struct smooth_options options = {.particles = fit->options->particles,

@@ -19,6 +19,11 @@
  * there are auxiliary records to learn each from, cells to put together, and
  * pairs in a channel. Where these cross, the latter holds.
  *
+ * Where every column is a book, each of B columns has a B-th of the reports,
+ * and a signal of n g / (B k^2). A column's codes are seldom pure in a label,
+ * so more is asked: CODES_CHOOSE_COLUMN_SIGNAL. With less than
+ * CODES_CHOOSE_COLUMN_LEAST for two codes, columns are lost in noise: THIN.
+ *
  * signs is worth more than subset at a small epsilon, but says nothing of the
  * labels' shares: it is taken where these are known to be even.
  */
@@ -176,6 +181,40 @@ choose_number(const struct code_choosing *choosing,
     choice->people = choosing->people;
 }
 
+/* The signal of a code, of k, where each of the columns is a book. */
+static double
+column_signal(const struct code_choosing *choosing, size_t columns, size_t k)
+{
+    return (double)choosing->people * information_of(choosing, k) /
+           ((double)columns * (double)k * (double)k);
+}
+
+/* Takes as many codes of every column as information allows. */
+static void
+choose_of_columns(const struct code_choosing *choosing,
+                  const struct sotto_codebook *codebook,
+                  struct sotto_codebook_choice *choice)
+{
+    size_t columns = codebook->columns, most = CODES_CHOOSE_COLUMN_K;
+    size_t pairs = CHANNEL_K_MAX / (choosing->classes + 1);
+    size_t records = codebook->records / CODES_CHOOSE_RECORDS;
+    bool thin =
+        column_signal(choosing, columns, 2) < CODES_CHOOSE_COLUMN_LEAST ||
+        choosing->people / columns < CODES_CHOOSE_COLUMN_PEOPLE;
+    most = smaller(smaller(most, pairs), records);
+    most = smaller(most, codebook_cells_most(codebook));
+    choice->k = 2;
+    while (choice->k < most &&
+           column_signal(choosing, columns, choice->k + 1) >=
+               CODES_CHOOSE_COLUMN_SIGNAL) {
+        choice->k++;
+    }
+    choice->bound = thin ? SOTTO_CODEBOOK_THIN : SOTTO_CODEBOOK_COLUMNS;
+    choice->informed = choice->k;
+    choice->least = choosing->classes;
+    choice->people = choosing->people;
+}
+
 /* Chooses how many books; without an epsilon, or a label, one. */
 static enum sotto_status
 choose_books(const struct sotto_codebook *codebook,
@@ -187,6 +226,15 @@ choose_books(const struct sotto_codebook *codebook,
     enum sotto_status status = SOTTO_STATUS_OK;
     uint64_t eps = 0;
     choice->books = wanted->books > 0 ? wanted->books : 1;
+    if (codebook->columns > 0) {
+        choice->books = codebook->columns;
+        return wanted->books == 0 || wanted->books == codebook->columns
+                   ? SOTTO_STATUS_OK
+                   : settings_fail(err, "books",
+                                   "cannot be %zu: each of the %zu columns "
+                                   "that vary has one; leave it out",
+                                   wanted->books, codebook->columns);
+    }
     if (wanted->books == 0 && wanted->eps != NULL &&
         codebook->label != SIZE_MAX) {
         status = decimal_read_eps(wanted->eps, strlen(wanted->eps), &eps, err);
@@ -253,10 +301,12 @@ sotto_codebook_choose(struct sotto_codebook *codebook,
     choice.channel = choosing.channel->name;
     if (wanted->k > 0) {
         choice.k = wanted->k;
+    } else if (codebook->columns > 0) {
+        choose_of_columns(&choosing, codebook, &choice);
     } else {
         choose_number(&choosing, codebook, &choice);
     }
-    if (wanted->k == 0 && wanted->books == 0) {
+    if (wanted->k == 0 && wanted->books == 0 && codebook->columns == 0) {
         add_books(&choosing, &choice);
     }
     free(choosing.own);

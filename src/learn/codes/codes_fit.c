@@ -18,6 +18,7 @@
 #include "host/settings.h"
 #include "host/wipe.h"
 #include "learn/codes/codes_last.h"
+#include "learn/codes/smooth_leaves.h"
 #include "learn/supervision.h"
 #include "mechanism/decompose.h"
 
@@ -170,6 +171,11 @@ take_source(struct source *source, struct sotto_error *err)
     }
     count = aux != NULL ? sotto_table_rows(aux) : sotto_analyst_points(analyst);
     source->n = most > 0 && most < count ? most : count;
+    if (source->model->mechanism->shape.plain) {
+        const struct codes_shape *shape = &codes_of(source->model)->shape;
+        source->n =
+            smooth_leaves_records(shape->books, shape->cells, source->n);
+    }
     source->row = malloc((source->n + 1) * sizeof *source->row);
     source->z =
         source->n < SIZE_MAX / sizeof(float) / (codes_of(source->model)->in + 1)
@@ -240,7 +246,7 @@ static bool
 is_forecast(const struct smooth_info *smooth)
 {
     return smooth->particles > 0 && smooth->gap <= GAP_MOST &&
-           isfinite(smooth->check.error) &&
+           (smooth->plain || isfinite(smooth->check.error)) &&
            smooth->right.high - smooth->right.low <= WIDTH_MOST;
 }
 
@@ -290,7 +296,8 @@ fit_classifier(struct source *source, const uint8_t *const *report, size_t n,
         .code = source->code,
         .n = source->n,
         .d = own->in,
-        .unit = is_by_direction(model->mechanism, own->layers)};
+        .unit = is_by_direction(model->mechanism, own->layers),
+        .plain = model->mechanism->shape.plain};
     return classifier_fit(&own->shape, report, n, &known, source->job->options,
                           model->pool, model->backend, &own->classifier,
                           source->target, found, err);

@@ -271,7 +271,8 @@ finish(struct sampler *sampler, double *ret_tau, double *ret_exchanged,
 {
     const struct smooth_problem *problem = sampler->problem;
     size_t classes = problem->classes, size = problem->leaves * classes;
-    struct smooth_info info = {.particles = sampler->particles,
+    struct smooth_info info = {.plain = problem->plain,
+                               .particles = sampler->particles,
                                .stages = sampler->stage,
                                .acceptance = sampler->acceptance};
     enum sotto_status status = find_gap(sampler, &info.gap, err);

@@ -28,8 +28,11 @@
 struct smooth_features {
     size_t leaves, count;
     size_t first[SMOOTH_SCALES + 1];
+    double codes; /* the middle of the factor of codes */
     float *a;
 };
+#define SMOOTH_CODES 4.0   /* where codes are of cells, */
+#define SMOOTH_COLUMNS 1.5 /* and where they are of columns */
 
 /* Makes features from the leaves' centres, rows of d. `watch` may be NULL.
    Statuses: MEMORY, STOPPED, INPUT (not finite). */
@@ -37,6 +40,11 @@ SOTTO_CHECKED enum sotto_status
 smooth_features_init(struct smooth_features *features, const float *centre,
                      size_t leaves, size_t d, const struct sotto_watch *watch,
                      struct sotto_error *err);
+/* Makes a constant alone, for leaves that have nothing in common but their
+   codes. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+smooth_features_plain(struct smooth_features *features, size_t leaves,
+                      struct sotto_error *err);
 void smooth_features_clear(struct smooth_features *features);
 /* Adds features of codes, once: what the leaves of a code have in common.
    `share` has leaves rows of `codes` numbers, 0 or more: how much of a leaf
@@ -104,6 +112,8 @@ struct smooth_problem {
     const struct smooth_features *features;
     const double *share; /* of the classes; NULL: not known */
     double width;        /* of these; 0: SMOOTH_WIDTH */
+    bool plain; /* each book is about a column: what reports say of an answer
+                   that hangs on all of them is not asked (smooth_check.c) */
     struct host_pool *pool;
     struct tensor_backend *backend;
 };
@@ -186,11 +196,13 @@ struct smooth_expectation {
    where they say nothing, or are fewer than ten to a pair of every book. */
 struct smooth_check {
     double right, error;
+    double misfit; /* by how much the prior may deceive all particles */
 };
 
 struct smooth_info {
     struct smooth_expectation right;
     struct smooth_check check;
+    bool plain; /* the problem's: nobody was asked for the check */
     size_t particles;
     size_t stages;     /* of tempering */
     double acceptance; /* of the last moves */

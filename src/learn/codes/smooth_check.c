@@ -37,12 +37,14 @@
 #include "learn/codes/cells.h"
 #include "learn/codes/smooth.h"
 
-#define FOLDS 256u       /* of a book */
-#define ROUNDS 40u       /* of conjugate gradients */
-#define SMALL 1e-4       /* a residual that will do, of what it was */
-#define POWER 3.0        /* of tau, in an answer that is softened */
-#define REPORTS_EACH 10u /* to a pair, at least */
-#define RIDGE 1e-3       /* of the mean of H's diagonal */
+#define MISFIT 0.05         /* of labels by leaves of cells */
+#define MISFIT_COLUMNS 0.02 /* of labels by columns */
+#define FOLDS 256u          /* of a book */
+#define ROUNDS 40u          /* of conjugate gradients */
+#define SMALL 1e-4          /* a residual that will do, of what it was */
+#define POWER 3.0           /* of tau, in an answer that is softened */
+#define REPORTS_EACH 10u    /* to a pair, at least */
+#define RIDGE 1e-3          /* of the mean of H's diagonal */
 
 /* Rooms for the folds of one book. */
 struct check {
@@ -520,6 +522,11 @@ smooth_check_answer(struct smooth_energy *energy, const double *mean,
     struct say all = {0};
     double weight = 0;
     enum sotto_status status = SOTTO_STATUS_OK;
+    if (energy->problem->plain) {
+        *ret_check =
+            (struct smooth_check){.error = INFINITY, .misfit = MISFIT_COLUMNS};
+        return status;
+    }
     for (size_t b = 0; b < energy->problem->books && status == SOTTO_STATUS_OK;
          b++) {
         struct say say = {0};
@@ -540,9 +547,10 @@ smooth_check_answer(struct smooth_energy *energy, const double *mean,
         *ret_check =
             (struct smooth_check){.right = fmin(fmax(right, 0), 1),
                                   .error = sqrt((1 + all.spread) / weight +
-                                                half * half + sharp * sharp)};
+                                                half * half + sharp * sharp),
+                                  .misfit = MISFIT};
     } else if (status == SOTTO_STATUS_OK) {
-        *ret_check = (struct smooth_check){.right = 0, .error = INFINITY};
+        *ret_check = (struct smooth_check){.error = INFINITY, .misfit = MISFIT};
     }
     return status;
 }

@@ -28,8 +28,8 @@
 #define HELD_LEAST 1e-6 /* of a share, for its logarithm */
 #define GROUP 16u       /* particles of a task */
 
-/* exp of the mean of ln s_m. */
-static const double mean_scale[SMOOTH_SCALES] = {1, 2, 2, 2, 4};
+/* exp of the mean of ln s_m; that of codes, the last, is the features'. */
+static const double mean_scale[SMOOTH_SCALES - 1] = {1, 2, 2, 2};
 
 /* ---- Making and freeing ---------------------------------------------------
  */
@@ -171,7 +171,10 @@ set_scale(struct smooth_energy *energy, const float *u)
     size_t classes = energy->problem->classes;
     for (size_t i = 0; i < SMOOTH_SCALES * energy->particles; i++) {
         size_t m = i / energy->particles;
-        float s = (float)(mean_scale[m] * exp(DEVIATION * (double)u[i]));
+        double middle = m + 1 < SMOOTH_SCALES
+                            ? mean_scale[m]
+                            : energy->problem->features->codes;
+        float s = (float)(middle * exp(DEVIATION * (double)u[i]));
         for (size_t y = 0; y < classes; y++) {
             energy->scale[i * classes + y] = s;
         }

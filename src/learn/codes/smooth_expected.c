@@ -22,7 +22,6 @@
 #include "learn/codes/smooth.h"
 
 #define BELOW 0.05   /* of the distribution, and as much above */
-#define MISFIT 0.05  /* by how much the prior may deceive all particles */
 #define NETWORK 0.02 /* by how much the network differs from the leaves */
 #define GRID 1000u   /* shares that are weighed */
 
@@ -51,7 +50,7 @@ weigh_share(double share, const double *right, size_t particles,
 {
     double sum = 0, off = (share - check->right) / hypot(check->error, NETWORK);
     for (size_t t = 0; t < particles; t++) {
-        double far = (share - right[t]) / MISFIT;
+        double far = (share - right[t]) / check->misfit;
         double tail = 1 + far * far / 3;
         sum += 1 / (tail * tail);
     }

@@ -197,6 +197,7 @@ smooth_features_init(struct smooth_features *features, const float *centre,
         making.found[m] = making.local + leaves + (m - 1) * found;
     }
     features->leaves = leaves;
+    features->codes = SMOOTH_CODES;
     set_distances(centre, leaves, d, making.d2);
     for (size_t l = 0; l < leaves; l++) {
         making.local[l] = find_local(making.d2, leaves, l);
@@ -205,6 +206,26 @@ smooth_features_init(struct smooth_features *features, const float *centre,
     status = HOST_THEN(status, copy_scales(features, &making, err));
     free(room);
     return status;
+}
+
+enum sotto_status
+smooth_features_plain(struct smooth_features *features, size_t leaves,
+                      struct sotto_error *err)
+{
+    *features = (struct smooth_features){.leaves = leaves,
+                                         .count = 1,
+                                         .codes = SMOOTH_COLUMNS,
+                                         .a = malloc(leaves * sizeof(float))};
+    if (features->a == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t l = 0; l < leaves; l++) {
+        features->a[l] = 1;
+    }
+    for (size_t m = 1; m <= SMOOTH_SCALES; m++) {
+        features->first[m] = 1;
+    }
+    return SOTTO_STATUS_OK;
 }
 
 enum sotto_status

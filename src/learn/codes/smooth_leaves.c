@@ -110,6 +110,87 @@ smooth_leaves_init(struct smooth_leaves *leaves, const float *z, size_t n,
     return status;
 }
 
+size_t
+smooth_leaves_records(size_t books, size_t cells, size_t records)
+{
+    double tuples = pow((double)cells, (double)books);
+    return tuples <= SMOOTH_LEAVES_PLAIN || records <= SMOOTH_LEAVES_PLAIN
+               ? records
+               : SMOOTH_LEAVES_PLAIN;
+}
+
+/* A number that records with the same codes have in common. */
+static uint64_t
+hash_codes(const uint32_t *code, size_t n, size_t books, size_t record)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t b = 0; b < books; b++) {
+        hash = (hash ^ code[b * n + record]) * UINT64_C(0x100000001b3);
+    }
+    return hash ^ hash >> 32;
+}
+
+static bool
+have_same_codes(const uint32_t *code, size_t n, size_t books, size_t a,
+                size_t b)
+{
+    size_t book = 0;
+    while (book < books && code[book * n + a] == code[book * n + b]) {
+        book++;
+    }
+    return book == books;
+}
+
+/* Numbers leaves by their first record; `slot` is room for a power of 2 above
+   n, of the leaves' first records and one more. */
+static void
+group_records(struct smooth_leaves *leaves, const uint32_t *code, size_t n,
+              size_t books, size_t *slot, size_t slots)
+{
+    for (size_t m = 0; m < n; m++) {
+        size_t at = hash_codes(code, n, books, m) & (slots - 1);
+        while (slot[at] > 0 &&
+               !have_same_codes(code, n, books, slot[at] - 1, m)) {
+            at = (at + 1) & (slots - 1);
+        }
+        if (slot[at] == 0) {
+            slot[at] = m + 1;
+            leaves->leaf[m] = (uint32_t)leaves->count++;
+        } else {
+            leaves->leaf[m] = leaves->leaf[slot[at] - 1];
+        }
+    }
+}
+
+enum sotto_status
+smooth_leaves_plain(struct smooth_leaves *leaves, const uint32_t *code,
+                    size_t n, size_t books, size_t classes,
+                    struct sotto_error *err)
+{
+    size_t slots = 2, *slot;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    while (slots < 2 * n) {
+        slots *= 2;
+    }
+    slot = calloc(slots, sizeof *slot);
+    *leaves = (struct smooth_leaves){
+        .classes = classes, .leaf = malloc((n + 1) * sizeof *leaves->leaf)};
+    if (slot == NULL || leaves->leaf == NULL) {
+        status = host_fail_memory(err);
+    } else {
+        group_records(leaves, code, n, books, slot, slots);
+        leaves->tau = calloc(leaves->count * classes + 1, sizeof(double));
+        status = leaves->tau != NULL ? smooth_features_plain(&leaves->features,
+                                                             leaves->count, err)
+                                     : host_fail_memory(err);
+    }
+    free(slot);
+    if (status != SOTTO_STATUS_OK) {
+        smooth_leaves_clear(leaves);
+    }
+    return status;
+}
+
 void
 smooth_leaves_clear(struct smooth_leaves *leaves)
 {

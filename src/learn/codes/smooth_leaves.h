@@ -9,6 +9,7 @@
 
 #define SMOOTH_LEAVES_LEAST 60u
 #define SMOOTH_LEAVES_MOST 400u
+#define SMOOTH_LEAVES_PLAIN 500u   /* of books of columns */
 #define SMOOTH_EXCHANGED_MOST 200u /* classes: an exchange takes their cube */
 
 struct smooth_leaves {
@@ -33,6 +34,16 @@ smooth_leaves_init(struct smooth_leaves *leaves, const float *z, size_t n,
                    uint64_t seed, struct host_pool *pool,
                    struct tensor_backend *backend,
                    const struct sotto_watch *watch, struct sotto_error *err);
+/* Makes records that have the same codes a leaf, whose label hangs on nothing
+   but these: for books of columns. `code` has runs of n of each book. Statuses:
+   MEMORY. */
+SOTTO_CHECKED enum sotto_status
+smooth_leaves_plain(struct smooth_leaves *leaves, const uint32_t *code,
+                    size_t n, size_t books, size_t classes,
+                    struct sotto_error *err);
+/* How many records to take, of so many, so that leaves are not too many where
+   every book has so many codes. */
+size_t smooth_leaves_records(size_t books, size_t cells, size_t records);
 /* Says what code the records have, runs of n of each book: leaves of a code may
    have their label in common. To be called once. Statuses: MEMORY. */
 SOTTO_CHECKED enum sotto_status
