@@ -248,7 +248,7 @@ struct sotto_codebook_wanted {
  * classes below an epsilon of 0.7 signs; books are 3 up to an epsilon of 1
  * with 2 to 50 classes, else 1, but up to 8 where records allow fewer codes
  * than there are classes and reports tell more apart. Where the encoder is the
- * identity, every column that varies is a book, and k, of each, is 2 to 4.
+ * identity, every column that varies is a book, and k, of each, is 2 to 8.
  * Statuses: USAGE (fewer than 2 classes; no such channel; another number of
  * books than columns), BUDGET, FORMAT, LIMIT (so many classes that
  * no channel takes them), MEMORY.

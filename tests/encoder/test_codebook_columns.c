@@ -175,7 +175,11 @@ test_choice(void **state)
     wanted.eps = "4";
     must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
     assert_int_equal(choice.bound, SOTTO_CODEBOOK_COLUMNS);
-    assert_int_equal(choice.k, 4);
+    assert_in_range(choice.k, 5, 8); /* 1000 * 13 / (3 * 25) is above 100 */
+    wanted.classes = 40; /* a column's codes say little of one of many */
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_int_equal(choice.bound, SOTTO_CODEBOOK_THIN);
+    wanted.classes = 0;
     wanted.people = 60; /* loud, and still 20 to a column */
     must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
     assert_int_equal(choice.bound, SOTTO_CODEBOOK_THIN);

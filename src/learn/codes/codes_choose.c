@@ -20,9 +20,11 @@
  * pairs in a channel. Where these cross, the latter holds.
  *
  * Where every column is a book, each of B columns has a B-th of the reports,
- * and a signal of n g / (B k^2). A column's codes are seldom pure in a label,
- * so more is asked: CODES_CHOOSE_COLUMN_SIGNAL. With less than
- * CODES_CHOOSE_COLUMN_LEAST for two codes, columns are lost in noise: THIN.
+ * and a code of k a signal of n g / (B k^2). A column's codes are seldom pure
+ * in a label, so more is asked: CODES_CHOOSE_COLUMN_SIGNAL. What two codes have
+ * of one of K labels differs by a part of 2 / K of what a pure one would have:
+ * if n g / (B K^2) is less than CODES_CHOOSE_COLUMN_LEAST, columns are lost in
+ * noise: THIN.
  *
  * signs is worth more than subset at a small epsilon, but says nothing of the
  * labels' shares: it is taken where these are known to be even.
@@ -198,9 +200,10 @@ choose_of_columns(const struct code_choosing *choosing,
     size_t columns = codebook->columns, most = CODES_CHOOSE_COLUMN_K;
     size_t pairs = CHANNEL_K_MAX / (choosing->classes + 1);
     size_t records = codebook->records / CODES_CHOOSE_RECORDS;
-    bool thin =
-        column_signal(choosing, columns, 2) < CODES_CHOOSE_COLUMN_LEAST ||
-        choosing->people / columns < CODES_CHOOSE_COLUMN_PEOPLE;
+    double mixed = 2 / (double)choosing->classes;
+    bool thin = column_signal(choosing, columns, 2) * mixed * mixed <
+                    CODES_CHOOSE_COLUMN_LEAST ||
+                choosing->people / columns < CODES_CHOOSE_COLUMN_PEOPLE;
     most = smaller(smaller(most, pairs), records);
     most = smaller(most, codebook_cells_most(codebook));
     choice->k = 2;

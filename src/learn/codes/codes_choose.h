@@ -18,12 +18,12 @@
     (7 * (DECIMAL_UNIT / 10))               /* below, for even shares: signs */
 #define CODES_CHOOSE_K_DEFAULT ((size_t)32) /* without a label */
 #define CODES_CHOOSE_BOOKS ((size_t)8)      /* at most, for want of records */
-/* n g / (B k^2) of a code of one of B columns: what k is chosen by, and what
-   two codes have at least where columns serve better than cells. */
+/* n g / (B k^2) of a code of one of B columns, by which k is chosen; and n g /
+   (B K^2), what columns have at least where they serve better than cells. */
 #define CODES_CHOOSE_COLUMN_SIGNAL 100.0
 #define CODES_CHOOSE_COLUMN_LEAST 8.0
 #define CODES_CHOOSE_COLUMN_PEOPLE ((size_t)30) /* likewise, to a column */
-#define CODES_CHOOSE_COLUMN_K ((size_t)4)       /* at most */
+#define CODES_CHOOSE_COLUMN_K ((size_t)8)       /* at most */
 
 /* One collection to simulate. */
 struct codes_trial {
