@@ -40,7 +40,9 @@ static const struct setting settings[] = {
             "labels: pca:d=8,clm,clm,e.sotto: a kind with\n"
             "settings; a kind again, with the next seed; a\n"
             "mechanism that is there (for images\n"
-            "" CANDIDATES_IMAGES "; else\n"
+            "" CANDIDATES_IMAGES "; for tables " CANDIDATES_COLUMNS ",\n"
+            "a book for each column, where reports tell\n"
+            "enough of each, else\n"
             "" CANDIDATES_TABLE ").\n"
             "Settings that are for training are clm's"),
     SETTING("k", WHOLE, AT(k), 2, 65536, NULL, NULL,

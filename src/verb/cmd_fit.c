@@ -245,6 +245,16 @@ read_inputs(const struct cli_args *args, struct fit_job *job)
     return status == CLI_EXIT_DONE ? read_reports(args, job) : status;
 }
 
+/* Whether reports are about one of several books, for which as many records are
+   taken as serve, not as memory allows. */
+static bool
+has_books(const struct fit_job *job)
+{
+    struct sotto_mechanism_info info;
+    sotto_mechanism_info(job->mechanism, &info);
+    return info.books > 1;
+}
+
 /* Points of the prior that there are to be used. */
 static size_t
 prior_points(const struct fit_job *job)
@@ -491,7 +501,7 @@ run_fit(const struct cli_args *args)
     if (status == CLI_EXIT_DONE) {
         tell_fit(args, &job);
     }
-    if (status == CLI_EXIT_DONE && job.info.points > 0) {
+    if (status == CLI_EXIT_DONE && job.info.points > 0 && !has_books(&job)) {
         learning_note_thinned(
             prior_points(&job),
             (size_t)strtoull(setting_of(&job, "prior-most", "0"), NULL, 10),
