@@ -34,6 +34,38 @@ run 0 plan --data "$data" --label diagnosis --keep radius_mean --eps 4 \
     --people 1000 --share 0.05
 grep -q '^Formula and simulation: ' out || fail "not compared: $(cat out)"
 
+# ---- A column with gaps ------------------------------------------------------
+# What plan says of it is what decode then prints, within a tenth.
+awk 'BEGIN {
+    srand(3); print "sugar"
+    for (i = 0; i < 2000; i++)
+        print rand() < 0.5 ? "NA" : 100 + 100 * rand()
+}' >gaps.csv
+run 0 plan --data gaps.csv --range sugar=0:200 --eps 4 --people 2000 --json
+json out
+cp out planned
+run 0 train direct --data gaps.csv --range sugar=0:200 --eps 4 -o gaps.sotto
+run 0 privatise gaps.sotto gaps.csv --seed 1 -o gaps.reports
+run 0 decode gaps.sotto gaps.reports --json
+python3 - <<'P' || fail "plan and decode differ: $(cat planned out)"
+import json
+def rows(path):
+    return [json.loads(line) for line in open(path)]
+planned = [row for row in rows("planned") if "half" in row]
+decoded = [row for row in rows("out") if "high" in row]
+assert [row["kind"] for row in planned] == ["mean", "missing"]
+assert abs(planned[0]["absent"] - 0.5) < 0.05
+for plan, found in zip(planned, decoded):
+    half = (found["high"] - found["low"]) / 2
+    assert abs(plan["half"] / half - 1) < 0.1, (plan, found)
+P
+run 0 plan --data gaps.csv --eps 4 --people 2000
+grep -q '^The mean of sugar is of those who have a value: [45][0-9]' out ||
+    fail "does not say of whom the mean is: $(cat out)"
+grep -q '^KIND: direct, which' out || fail "names categories: $(cat out)"
+run 0 plan gaps.sotto --people 2000
+grep -q 'here everybody is taken to' out || fail "assumes in silence: $(cat out)"
+
 # ---- A schema in place of records --------------------------------------------
 run 0 schema infer "$data" --label diagnosis -o wdbc.schema
 run 0 plan --schema wdbc.schema --keep radius_mean --people 1000 --eps 2 --json
