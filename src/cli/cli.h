@@ -125,6 +125,9 @@ bool cli_whole(const struct cli_args *args, const char *name, uint64_t low,
 bool cli_number(const struct cli_args *args, const char *name, double low,
                 double high, double *ret_value);
 bool cli_yes(const struct cli_args *args, const char *name, int *ret_value);
+/* The same for a share: 0.9, or 90%. */
+bool cli_share(const struct cli_args *args, const char *name, double low,
+               double high, double *ret_value);
 
 #define CLI_EPS_MIN 0.000001
 #define CLI_EPS_MAX 32
