@@ -137,6 +137,9 @@ struct sotto_outlook_point {
     bool told;          /* they are at most SOTTO_OUTLOOK_WIDEST apart: else
                            campaigns differ too much for a forecast of use */
     double auc, auc_deviation; /* likewise; NAN: there is none */
+    bool ranks; /* the AUC of one campaign is above 1/2 by more than two
+                   standard errors: it tells who is likelier to have a class,
+                   be it right more often than the largest class or not */
     size_t campaigns, asked, reports, tested;
     size_t k, books; /* of a codebook, in the last of them; else 0 */
     char channel[16];

@@ -37,6 +37,8 @@ put_point_json(const struct survey *survey, const struct survey_way *way,
     json_number(stdout, "most", point->most);
     json_number(stdout, "deviation", point->deviation);
     json_number(stdout, "auc", point->auc);
+    json_number(stdout, "auc_deviation", point->auc_deviation);
+    json_bool(stdout, "ranks", point->ranks);
     json_number(stdout, "curve", curve);
     json_number(stdout, "majority", sotto_outlook_majority(way->outlook));
     json_size(stdout, "labelled", sotto_outlook_labelled(way->outlook));
@@ -62,6 +64,7 @@ put_point_text(const struct sotto_campaign_run *run,
            100 * point->low, 100 * point->high, 100 * curve, point->auc,
            point->low > majority        ? "above the majority"
            : point->accuracy > majority ? "may be above it"
+           : point->ranks               ? "no better, but it ranks people"
                                         : "no better than it");
 }
 
@@ -229,6 +232,20 @@ put_ways(struct survey *survey)
     printf(".\n");
 }
 
+/* What train has to leave out, too; direct names what it takes. */
+static void
+put_answers(const struct plan_job *job)
+{
+    if (job->answers == 0) {
+        return;
+    }
+    printf("Give train");
+    for (size_t i = 0; i < job->answers; i++) {
+        printf(" --drop '%s'", cli_shown(job->answer[i]));
+    }
+    printf(", as was done here.\n");
+}
+
 static void
 put_kind(struct survey *survey, struct survey *other)
 {
@@ -254,6 +271,8 @@ put_kind(struct survey *survey, struct survey *other)
     }
     if (best->k == 0 && strcmp(survey->kind, "direct") == 0) {
         put_ways(survey);
+    } else {
+        put_answers(job);
     }
 }
 
@@ -267,6 +286,28 @@ put_kind_json(const struct survey *survey, const struct survey *other)
     json_text(stdout, "other", other->kind);
     json_number(stdout, "other_mean", survey_mean(other));
     json_end(stdout);
+}
+
+/* What is left where the largest class is as often right. */
+static void
+put_not_enough(const struct plan_job *job,
+               const struct sotto_outlook_point *best)
+{
+    const char *people = plan_count(job->people[job->people_count - 1]);
+    const char *eps = job->eps[job->eps_count - 1];
+    if (best->ranks) {
+        printf("Even %s people at epsilon %s are named no better than by the "
+               "largest class for\neverybody, but the model tells who is "
+               "likelier to have a class (AUC %.3f): take its\nprobabilities, "
+               "to put people in order. More people or more epsilon for the "
+               "rest.\n",
+               people, eps, best->auc);
+        return;
+    }
+    printf("Not enough: even %s people at epsilon %s learn no more than which "
+           "class is the\nlargest. More people, more epsilon, or shares alone "
+           "(--share 0.01).\n",
+           people, eps);
 }
 
 static void
@@ -285,11 +326,7 @@ put_words(struct survey *survey, struct survey *other)
     }
     put_kind(survey, other);
     if (best->accuracy <= sotto_outlook_majority(outlook)) {
-        printf("Not enough: even %s people at epsilon %s learn no more than "
-               "which class is the\nlargest. More people, more epsilon, or "
-               "shares alone (--share 0.01).\n",
-               plan_count(job->people[job->people_count - 1]),
-               job->eps[job->eps_count - 1]);
+        put_not_enough(job, best);
     }
     printf("The interval is of one campaign, measured on about %zu test "
            "records, with people like\nthose in the file; it cannot see people "

@@ -427,11 +427,11 @@ put_kind(const struct plan_job *job, const struct outlook *outlook)
         categories += row.categories > 0 && !label ? 1 : 0;
     }
     printf("KIND: direct%s%s, which answers questions about columns by "
-           "themselves.%s\n",
+           "themselves.\n%s",
            categories > 0 ? " --categories " CHANNEL : "",
            is_label_symbols(job) ? " --label-channel " CHANNEL : "",
-           questions > 1 ? " Each takes its\npart of epsilon: ask fewer "
-                           "columns (--keep), and each is told more sharply."
+           questions > 1 ? "Each takes its part of epsilon: ask fewer columns "
+                           "(--keep), and each is told more\nsharply.\n"
                          : "");
 }
 
