@@ -28,7 +28,11 @@ struct sotto_try_options {
     size_t eps_count;        /* 1 to SOTTO_TRY_EPS_MAX */
     const char *const *drop; /* columns to leave out */
     size_t drops;
-    uint32_t draws;   /* collections at every epsilon; 0: 3 */
+    const char *const *keep; /* columns to use, and no others; none: all */
+    size_t keeps;
+    const struct sotto_schema *schema; /* what the columns are; NULL: inferred
+                                          from the auxiliary rows */
+    uint32_t draws;                    /* collections at every epsilon; 0: 3 */
     size_t people;    /* about so many, for time's sake; 0: all */
     uint64_t seed;    /* of split, encoder and collections */
     unsigned threads; /* 0: all cores; results do not depend on it */
@@ -102,7 +106,9 @@ struct sotto_try {
     char **column;
     double gain[SOTTO_TRY_COLUMNS_MAX];
     size_t columns;
-    /* Columns left out because nothing can be made of them, and why. */
+    /* Columns left out because nothing can be made of them, or because they may
+       give the answer away and neither `keep` nor `schema` names them; and
+       why. */
     char **out, **why;
     size_t outs;
     char **warning; /* what the owner should look at first: sentences */
@@ -117,8 +123,8 @@ struct sotto_try {
  * rows (4,000 at most), the others people, or so many of them; chooses settings
  * on auxiliary rows alone; simulates. The caller frees it. Nothing here is
  * private, and nothing is written. Statuses: USAGE, INPUT (no such label; fewer
- * than 100 rows or than two classes), those of training and fitting for what no
- * kind can do without, MEMORY, STOPPED.
+ * than 100 rows or than two classes; nearly as many classes as rows), those of
+ * training and fitting for what no kind can do without, MEMORY, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_try_new(const struct sotto_table *table,

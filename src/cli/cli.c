@@ -74,10 +74,8 @@ cli_nearest(const char *word, const char *const *candidates, size_t count)
     return nearest;
 }
 
-/* Finds the longest candidate that begins the word, or that the word begins:
-   --epsilon for --eps, --out for --output. NULL: there is none. */
-static const char *
-find_begun(const char *word, const char *const *candidates, size_t count)
+const char *
+cli_begun(const char *word, const char *const *candidates, size_t count)
 {
     const char *longest = NULL;
     size_t size = strlen(word), best = 0;
@@ -126,7 +124,7 @@ bad_option(const struct cli_verb *verb, const char *word)
                        word, cli_program.name, verb->name, verb->usage);
     }
     const char *nearest = cli_nearest(name, names, count);
-    nearest = nearest != NULL ? nearest : find_begun(name, names, count);
+    nearest = nearest != NULL ? nearest : cli_begun(name, names, count);
     if (nearest != NULL) {
         return cli_bad("unknown option '%.80s': did you mean --%s?", word,
                        nearest);

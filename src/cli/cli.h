@@ -145,6 +145,11 @@ const struct cli_option *cli_option_at(const struct cli_verb *verb, size_t i);
 const char *cli_nearest(const char *word, const char *const *candidates,
                         size_t count);
 
+/* The longest candidate that begins the word, or that the word begins: "eps"
+   for "epsilon". NULL: there is none. */
+const char *cli_begun(const char *word, const char *const *candidates,
+                      size_t count);
+
 /* ---- Help --------------------------------------------------------------- */
 
 /* With a word that decides among argv[2..], the help of that word. */

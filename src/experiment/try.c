@@ -24,13 +24,15 @@
 #define DRAWS 3u        /* after */
 #define DRAWS_BEFORE 2u /* of each half */
 #define PRIOR_MOST "2000"
+#define CLASS_ROWS_LEAST 5u /* on average: else the label is a text */
 
 struct job {
     const struct sotto_try_options *options;
     struct sotto_try *result;
     struct try_split split;
-    struct sotto_schema *schema; /* of the auxiliary rows */
-    const char **drop;           /* columns left out of all */
+    struct sotto_schema *inferred;     /* of the auxiliary rows; or NULL */
+    const struct sotto_schema *schema; /* that, or the owner's */
+    const char **drop;                 /* columns left out of all */
     size_t drops;
     struct sotto_campaign *codebook;
     struct sotto_campaign *direct[SOTTO_TRY_COLUMNS_MAX]; /* of the first i + 1
@@ -241,23 +243,85 @@ take_warnings(struct sotto_try *result, const struct sotto_schema *schema)
     return whole;
 }
 
-/* Takes the columns that a schema leaves out, and why. */
+/* Whether a column may give the answer away: then a campaign with it would
+   promise what no other one keeps. Owners who name their columns know. */
+static bool
+is_answer(const struct job *job, const char *name)
+{
+    const struct sotto_schema_problem *problem;
+    for (size_t i = 0;
+         job->options->keeps == 0 && job->inferred != NULL &&
+         (problem = sotto_schema_problem_at(job->inferred, i)) != NULL;
+         i++) {
+        const struct sotto_schema_column *column =
+            sotto_schema_column_at(job->inferred, problem->column);
+        if ((problem->trouble == SOTTO_SCHEMA_ANSWER ||
+             problem->trouble == SOTTO_SCHEMA_AFTERWARDS) &&
+            column != NULL && strcmp(column->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How many features would be left if what may give the answer away were not
+   taken. */
+static size_t
+count_others(const struct job *job)
+{
+    const struct sotto_schema_column *column;
+    size_t others = 0;
+    for (size_t i = 0;
+         (column = sotto_schema_column_at(job->schema, i)) != NULL; i++) {
+        others +=
+            column->use == SOTTO_SCHEMA_FEATURE && !is_answer(job, column->name)
+                ? 1
+                : 0;
+    }
+    return others;
+}
+
+/* Why a column of the table is left out; NULL: it is not. */
+static const char *
+why_out(const struct job *job, const char *name, bool answers)
+{
+    const struct sotto_schema_column *column =
+        sotto_schema_find(job->schema, name);
+    if (strcmp(name, job->options->label) == 0) {
+        return NULL;
+    }
+    if (column == NULL) {
+        return "the schema does not name it";
+    }
+    if (column->use == SOTTO_SCHEMA_DROP) {
+        return column->why;
+    }
+    return answers && is_answer(job, name)
+               ? "it may give the answer away; if it is known before the label "
+                 "is, leave it in a schema (sotto schema infer, then --schema)"
+               : NULL;
+}
+
+/* Takes the columns that are left out, and why; not those that their owner
+   named, or did not name beside others. */
 static bool
 take_outs(struct job *job)
 {
+    const struct sotto_try_options *options = job->options;
     struct sotto_try *result = job->result;
-    bool whole = true;
-    for (size_t i = 0; i < sotto_schema_columns(job->schema) && whole; i++) {
-        const struct sotto_schema_column *column =
-            sotto_schema_column_at(job->schema, i);
+    bool whole = true, answers = count_others(job) > 0;
+    for (size_t i = 0; i < sotto_table_columns(job->split.aux) && whole; i++) {
+        const char *name = sotto_table_name(job->split.aux, i);
+        const char *why = why_out(job, name, answers);
         size_t outs = result->outs;
-        if (column->use != SOTTO_SCHEMA_DROP ||
-            is_among(column->name, job->drop, job->options->drops)) {
+        if (why == NULL || is_among(name, options->drop, options->drops)) {
             continue;
         }
-        job->drop[job->drops++] = column->name;
-        whole = add_text(result->out, &outs, column->name) &&
-                add_text(result->why, &result->outs, column->why);
+        job->drop[job->drops++] = name;
+        if (options->keeps == 0 && options->schema == NULL) {
+            whole = add_text(result->out, &outs, name) &&
+                    add_text(result->why, &result->outs, why);
+        }
     }
     return whole;
 }
@@ -269,15 +333,20 @@ leave_out(struct job *job, struct sotto_error *err)
 {
     const struct sotto_table *aux = job->split.aux;
     const struct sotto_schema_options options = {.label = job->options->label,
+                                                 .keep = job->options->keep,
+                                                 .keeps = job->options->keeps,
                                                  .drop = job->options->drop,
                                                  .drops = job->options->drops};
     size_t columns = sotto_table_columns(aux);
     struct sotto_try *result = job->result;
     enum sotto_status status =
-        sotto_schema_infer(aux, &options, &job->schema, err);
+        job->options->schema == NULL
+            ? sotto_schema_infer(aux, &options, &job->inferred, err)
+            : SOTTO_STATUS_OK;
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
+    job->schema = job->inferred != NULL ? job->inferred : job->options->schema;
     job->drop = calloc(columns + job->options->drops + 1, sizeof *job->drop);
     result->out = calloc(columns + 1, sizeof *result->out);
     result->why = calloc(columns + 1, sizeof *result->why);
@@ -491,7 +560,7 @@ job_clear(struct job *job)
     }
     try_split_clear(&job->split);
     free(job->drop);
-    sotto_schema_free(job->schema);
+    sotto_schema_free(job->inferred);
 }
 
 static enum sotto_status
@@ -512,6 +581,31 @@ check_options(const struct sotto_try_options *options, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+/* Refuses a label most of whose rows have a class that hardly anybody else
+   has: a text, or somebody's name. */
+static enum sotto_status
+check_classes(const struct sotto_table *table, size_t label,
+              struct sotto_error *err)
+{
+    struct sotto_value largest = {.size = 0};
+    size_t most = 0, classes = 0, rows = 0;
+    for (size_t i = 0; i < sotto_table_rows(table); i++) {
+        rows += sotto_table_cell(table, i, label).size > 0 ? 1 : 0;
+    }
+    enum sotto_status status =
+        try_column_largest(table, label, &largest, &most, &classes, err);
+    if (status != SOTTO_STATUS_OK || classes < 2 ||
+        rows >= classes * CLASS_ROWS_LEAST) {
+        return status;
+    }
+    return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                     "column \"%.80s\" has %zu different values in %zu rows, "
+                     "the largest class %zu of them: it is no class label, for "
+                     "of so few rows a class nothing can be learnt. Take a "
+                     "column of classes, or group its values",
+                     sotto_table_name(table, label), classes, rows, most);
+}
+
 enum sotto_status
 sotto_try_new(const struct sotto_table *table,
               const struct sotto_try_options *options,
@@ -527,6 +621,7 @@ sotto_try_new(const struct sotto_table *table,
                                                   : host_fail_memory(err);
     status =
         HOST_THEN(status, campaign_label(table, options->label, &label, err));
+    status = HOST_THEN(status, check_classes(table, label, err));
     status =
         HOST_THEN(status, try_split_init(&job.split, table, label,
                                          options->people, options->seed, err));

@@ -47,28 +47,6 @@ take_label(struct plan_job *job)
 
 /* ---- The schema ---------------------------------------------------------- */
 
-/* Makes categories of the columns that a schema calls so: shares are counted in
-   the table. */
-static int
-take_categories(struct plan_job *job)
-{
-    const struct sotto_schema_column *as;
-    struct sotto_error err = {0};
-    int status = CLI_EXIT_DONE;
-    for (size_t i = 0; status == CLI_EXIT_DONE &&
-                       (as = sotto_schema_column_at(job->schema, i)) != NULL;
-         i++) {
-        size_t column = sotto_table_find(job->table, as->name);
-        if (as->use != SOTTO_SCHEMA_DROP &&
-            sotto_schema_is_category(as->type) && column != SIZE_MAX &&
-            sotto_table_kind(job->table, column) == SOTTO_COLUMN_NUMBER) {
-            status = cli_exit(
-                sotto_table_set_category(job->table, column, &err), &err);
-        }
-    }
-    return status;
-}
-
 /* Reads --schema, or infers what train would. */
 static int
 take_schema(struct plan_job *job)
@@ -81,7 +59,7 @@ take_schema(struct plan_job *job)
                                                    &job->schema));
     }
     status = train_schema(args, job->table, &job->label, &job->schema);
-    status = CLI_THEN(status, take_categories(job));
+    status = CLI_THEN(status, train_schema_categories(job->schema, job->table));
     return CLI_THEN(status, take_label(job));
 }
 
@@ -125,16 +103,16 @@ leave_answers(struct plan_job *job)
     return status;
 }
 
-/* Adds what the schema leaves out to what options do. */
+/* Adds what the schema leaves out, or does not name, to what options do. */
 static void
 add_drops(struct plan_job *job)
 {
-    const struct sotto_schema_column *column;
-    for (size_t i = 0;
-         (column = sotto_schema_column_at(job->schema, i)) != NULL; i++) {
-        if (column->use == SOTTO_SCHEMA_DROP &&
-            sotto_table_find(job->table, column->name) != SIZE_MAX) {
-            job->drop[job->drops++] = column->name;
+    for (size_t i = 0; i < sotto_table_columns(job->table); i++) {
+        const char *name = sotto_table_name(job->table, i);
+        const struct sotto_schema_column *as =
+            sotto_schema_find(job->schema, name);
+        if (as == NULL || as->use == SOTTO_SCHEMA_DROP) {
+            job->drop[job->drops++] = name;
         }
     }
 }
@@ -190,9 +168,7 @@ narrow_columns(struct plan_job *job)
         return status;
     }
     const char **drop =
-        realloc(job->drop, (columns + sotto_schema_columns(job->schema) +
-                            job->args->given_count + 1) *
-                               sizeof *drop);
+        realloc(job->drop, (columns + job->drops + 1) * sizeof *drop);
     job->drop = drop != NULL ? drop : job->drop;
     job->answer = calloc(columns + 1, sizeof *job->answer);
     if (drop == NULL || job->answer == NULL) {

@@ -19,6 +19,7 @@ fail_column(const struct sotto_table *table, const char *option,
 {
     size_t columns = sotto_table_columns(table);
     const char *nearest = cli_nearest(name, names, columns);
+    nearest = nearest != NULL ? nearest : cli_begun(name, names, columns);
     if (nearest == NULL && strchr(name, ',') != NULL) {
         return cli_bad("--%s: the data has no column \"%.80s\": name one "
                        "column at a time, --%s A --%s B",

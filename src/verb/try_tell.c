@@ -12,6 +12,7 @@
 #include "host/text.h"
 
 #define TEXT_MOST (1u << 16)
+#define CELL_WIDTH 30 /* of a kind's scores at an epsilon */
 
 const char *
 try_kind_name(enum sotto_try_kind kind)
@@ -241,6 +242,9 @@ put_columns(struct host_text *to, const struct tried *tried,
         }
         return;
     }
+    for (size_t i = 0; i < tried->keeps; i++) {
+        put_option(to, "keep", tried->keep[i]);
+    }
     for (size_t i = 0; i < tried->drops; i++) {
         put_option(to, "drop", tried->drop[i]);
     }
@@ -258,8 +262,15 @@ try_say_commands(struct host_text *to, const struct tried *tried)
     host_text_print(to, "sotto train %s", try_kind_name(at->best));
     put_option(to, "data", tried->file);
     put_option(to, "label", tried->label);
-    if (tried->number) {
+    if (tried->schema != NULL) {
+        put_option(to, "schema", tried->schema);
+    } else if (tried->number) {
         put_option(to, "category", tried->label);
+    }
+    for (size_t i = 0; i < tried->categories; i++) {
+        if (!tried->number || strcmp(tried->category[i], tried->label) != 0) {
+            put_option(to, "category", tried->category[i]);
+        }
     }
     host_text_print(to, " --eps %s", at->eps);
     if (!direct) {
@@ -323,10 +334,10 @@ tell_cell(FILE *to, const struct sotto_try_cell *cell, bool best)
 {
     const struct sotto_try_mean *after = &cell->after;
     if (after->runs == 0) {
-        (void)fprintf(to, "  %26s", "not possible");
+        (void)fprintf(to, "  %*s", CELL_WIDTH, "not possible");
         return;
     }
-    (void)fprintf(to, "  %5.1f +-%4.1f  %5.1f  %5.2f%s", 100 * after->accuracy,
+    (void)fprintf(to, "  %5.1f +-%4.1f %9.1f %6.2f%s", 100 * after->accuracy,
                   100 * (isnan(after->deviation) ? 0 : after->deviation),
                   100 * after->balanced, after->auc, best ? "*" : " ");
 }
@@ -334,10 +345,13 @@ tell_cell(FILE *to, const struct sotto_try_cell *cell, bool best)
 static void
 tell_table(FILE *to, const struct sotto_try *result)
 {
-    (void)fprintf(to, "\n%8s  %-26s  %-26s\n", "", "codebook",
+    (void)fprintf(to, "\n%8s  %-*s  %s\n", "", CELL_WIDTH, "codebook",
                   "direct, a few columns");
-    (void)fprintf(to, "%8s  %s  %s\n", "epsilon", "accuracy   balanced  AUC ",
-                  "accuracy   balanced  AUC ");
+    (void)fprintf(to, "%8s", "epsilon");
+    for (size_t k = 0; k < SOTTO_TRY_KINDS; k++) {
+        (void)fprintf(to, "  %-12s %9s %6s ", "accuracy, %", "balanced", "AUC");
+    }
+    (void)fputs("\n", to);
     for (size_t i = 0; i < result->count; i++) {
         const struct sotto_try_at *at = &result->at[i];
         (void)fprintf(to, "%8s", at->eps);
@@ -355,7 +369,7 @@ static void
 tell_clean(FILE *to, const char *what, const struct sotto_campaign_score *score)
 {
     if (score->rows > 0) {
-        (void)fprintf(to, "  %-34s %5.1f  %5.1f  %5.2f\n", what,
+        (void)fprintf(to, "  %-34s %11.1f %9.1f %6.2f\n", what,
                       100 * score->accuracy, 100 * score->balanced, score->auc);
     }
 }
@@ -363,10 +377,9 @@ tell_clean(FILE *to, const char *what, const struct sotto_campaign_score *score)
 static void
 tell_baselines(FILE *to, const struct sotto_try *result)
 {
-    (void)fputs("\nWithout privacy:                    accuracy, balanced, "
-                "AUC\n",
-                to);
-    (void)fprintf(to, "  %-34s %5.1f  %5.1f   0.50\n", "the largest class",
+    (void)fprintf(to, "\n%-36s %11s %9s %6s\n",
+                  "Without privacy:", "accuracy, %", "balanced", "AUC");
+    (void)fprintf(to, "  %-34s %11.1f %9.1f   0.50\n", "the largest class",
                   100 * result->share, 100 / (double)result->classes);
     tell_clean(to, "logistic regression, people", &result->linear);
     tell_clean(to, "network, people", &result->network);

@@ -16,7 +16,12 @@ struct tried {
     const char *file, *label; /* as the command line has them */
     const char *const *drop;  /* columns that its owner left out */
     size_t drops;
-    bool number; /* the label's column holds numbers, taken as classes */
+    const char *const *keep; /* or took, alone */
+    size_t keeps;
+    const char *const *category; /* columns of numbers that hold categories */
+    size_t categories;
+    const char *schema; /* the owner's file; NULL: none */
+    bool number;        /* the label's column holds numbers, taken as classes */
 };
 
 /* The name of a kind: "codebook". */
