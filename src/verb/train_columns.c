@@ -19,12 +19,12 @@ fail_column(const struct sotto_table *table, const char *option,
 {
     size_t columns = sotto_table_columns(table);
     const char *nearest = cli_nearest(name, names, columns);
-    nearest = nearest != NULL ? nearest : cli_begun(name, names, columns);
     if (nearest == NULL && strchr(name, ',') != NULL) {
         return cli_bad("--%s: the data has no column \"%.80s\": name one "
                        "column at a time, --%s A --%s B",
                        option, name, option, option);
     }
+    nearest = nearest != NULL ? nearest : cli_begun(name, names, columns);
     return cli_bad("--%s: the data has no column \"%.80s\"; its %zu column%s "
                    "\"%.80s\"%s%.80s%s%s%s",
                    option, name, columns, columns == 1 ? " is" : "s include",
