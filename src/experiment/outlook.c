@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/campaign.h"
 #include "host/error.h"
 #include "sotto/planning.h"
 
@@ -118,6 +119,9 @@ sotto_outlook_new(const struct sotto_table *aux,
                              "simulated campaigns are 2 to 1,000");
     if (status == SOTTO_STATUS_OK) {
         outlook->column = sotto_table_find(aux, options->label);
+        status = campaign_classes(aux, outlook->column, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
         status = select_labelled(aux, outlook->column, outlook, err);
     }
     status = HOST_THEN(status, count_classes(outlook, err));

@@ -125,8 +125,17 @@ fail_label(const char *file, const struct sotto_table *table, const char *label)
                          file, label, all);
 }
 
+/* Whether a schema says that the label is a number. */
+static bool
+is_number_by_schema(const struct try_job *job)
+{
+    const struct sotto_schema_column *label =
+        job->schema != NULL ? sotto_schema_label(job->schema) : NULL;
+    return label != NULL && sotto_schema_is_number(label->type);
+}
+
 /* Finds the label, which the schema may name; a few whole numbers are taken as
-   classes. */
+   classes, unless the schema calls them numbers. */
 static int
 prepare_label(const struct cli_args *args, struct try_job *job)
 {
@@ -138,13 +147,8 @@ prepare_label(const struct cli_args *args, struct try_job *job)
     if (column == SIZE_MAX) {
         return fail_label(args->word[0], job->table, label);
     }
-    if (!class_label_fits(job->table, column)) {
-        return cli_bad("column \"%.80s\" holds numbers, more than %u different "
-                       "ones: it is no class label, and try compares "
-                       "classifiers. Take a column of classes; or learn the "
-                       "number itself with train codebook, whose devices tell "
-                       "the range that it lies in (docs/regression.md)",
-                       label, CLASS_LABEL_MOST);
+    if (is_number_by_schema(job) || !class_label_fits(job->table, column)) {
+        return CLI_EXIT_DONE; /* the number itself is learnt */
     }
     return class_label_take(job->table, column, &job->tried.number);
 }
@@ -315,7 +319,8 @@ run_try(const struct cli_args *args)
 static const char *const wanted[] = {"F (a table)", NULL};
 
 static const struct cli_option options[] = {
-    {0, false, false, "label", "COL", "the column to predict: a class"},
+    {0, false, false, "label", "COL",
+     "the column to predict: a class or a number"},
     {0, false, false, "labels", "FILE", "a file with the label of each record"},
     {0, false, false, "eps", "E,E,...",
      "privacy budgets of a report (1,2,4,8)"},
@@ -354,7 +359,7 @@ const struct cli_verb cmd_try = {
              "chooses\n"
              "settings on the auxiliary rows; simulates the people's reports "
              "at every\n"
-             "epsilon; and tests what was learnt, beside the largest class and "
+             "epsilon; and tests what was learnt, beside the best constant and "
              "a fit without\n"
              "privacy. Says what can be learnt at which epsilon, and the "
              "commands for the\n"

@@ -38,8 +38,9 @@ take_label(struct plan_job *job)
     if (!class_label_fits(job->table, column)) {
         return cli_bad("column \"%.80s\" holds numbers, more than %u different "
                        "ones: it is no class label, and plan foretells "
-                       "classifiers. Take a column of classes; or ask how "
-                       "sharply its mean can be told (--mean 0.01)",
+                       "classifiers. Take a column of classes; ask how "
+                       "sharply its mean can be told (--mean 0.01); or learn "
+                       "the number itself, which sotto try simulates",
                        job->label, CLASS_LABEL_MOST);
     }
     return class_label_take(job->table, column, &number);

@@ -102,9 +102,60 @@ run 0 try leak.csv --label class --keep flag --keep noise --eps 8 --draws 1 --js
 grep -q '"row": "column", "name": "flag"' out || fail "flag is kept: $(cat out)"
 grep -q '"name": "value"' out && fail "value is not kept: $(cat out)"
 
+# ---- A number as the label -------------------------------------------------------
+awk 'BEGIN {
+    srand(6); print "size,noise,price"
+    for (i = 1; i <= 240; i++) {
+        size = 20 + 100 * rand()
+        printf "%.1f,%.3f,%.0f\n", size, rand(), 3000 * size + 60000 * rand()
+    }
+}' >price.csv
+run 0 try price.csv --label price --eps 8 --draws 2 --json -o price
+json out
+grep -q '"row": "table".*"number": true, "mean": [0-9.]*, "rmse_constant"' out ||
+    fail "no number: $(cat out)"
+grep -q '"row": "clean", "learner": "line", "rows": "people", "r2": 0.9' out ||
+    fail "no line: $(cat out)"
+grep -q '"row": "column", "name": "size"' out || fail "no column: $(cat out)"
+python3 - <<'P' || fail "R2 and the verdict: $(cat out)"
+import json
+rows = [json.loads(line) for line in open("out")]
+kinds = {row["kind"]: row for row in rows if row["row"] == "campaign"}
+assert set(kinds) == {"codebook", "direct"}
+assert all(row["runs"] == 2 for row in kinds.values())
+direct, table = kinds["direct"], rows[0]
+assert direct["preferred"] and direct["before_verdict"] == "learns"
+assert 0.5 < direct["r2"] < 1
+share = (direct["rmse"] / table["rmse_constant"]) ** 2
+assert abs(1 - share - direct["r2"]) < 0.03, (direct, table)
+P
+grep -q "explained at epsilon" price/try.html || fail "no page of a number"
+grep -q "{{" price/try.html && fail "the page has holes"
+grep -qi "classes\|AUC" price/try.html && fail "the page speaks of classes"
+grep -q "best constant" price/try.svg || fail "no plot of a number"
+# Its commands run, but for the password.
+head -121 price.csv >PEOPLE.csv
+cp PEOPLE.csv TEST.csv
+run 0 try price.csv --label price --eps 8 --draws 1
+grep -q '"price" is a number' out || fail "not said: $(cat out)"
+grep -q 'direct explains [0-9]*% of how "price" varies' out ||
+    fail "no verdict: $(cat out)"
+cp out told
+sed -n 's/^sotto train/"$SOTTO" train/p' told >command
+sh command >trained 2>&1 || fail "train: $(cat command trained)"
+run 0 privatise campaign.sotto PEOPLE.csv --seed 1 -o people.reports
+sed -n 's/^sotto \(fit\|evaluate\) /"$SOTTO" \1 /p' told >command
+sh command >fitted 2>&1 || fail "fit: $(cat command fitted)"
+grep -q "explains" fitted || fail "nothing is learnt: $(cat fitted)"
+# Whole numbers of few values are classes, and numbers if a schema says so.
+awk -F, 'NR == 1 { print "size,grade"; next }
+    { printf "%s,%d\n", $1, 1 + int($1 / 10) }' price.csv >grades.csv
+printf 'sotto-schema = 1\nfrom = public\n[size]\ntype = number\nrange = 20 : 120\n[grade]\ntype = number\nrange = 0 : 15\nuse = label\n' \
+    >grades.schema
+run 0 try grades.csv --schema grades.schema --eps 8 --draws 1
+grep -q '"grade" is a number' out || fail "not by the schema: $(cat out)"
+
 # ---- What it refuses -----------------------------------------------------------
-run 2 try good.csv --label value
-says "holds numbers" "no class label"
 run 2 try good.csv --label clas
 says 'no column "clas"' 'did you mean "class"'
 run 2 try good.csv --label class_name
