@@ -281,7 +281,8 @@ static const struct cli_option options[] = {
     {0, false, false, "seed", "N", "of all that is simulated (1)"},
     {0, false, false, "threads", "N",
      "the result does not depend on it (all cores)"},
-    {'o', false, false, "output", "FILE.svg", "a plot of the accuracies"},
+    {'o', false, false, "output", "FILE.svg",
+     "a plot of accuracies, or of errors, against epsilon"},
     CLI_OPTION_END,
 };
 

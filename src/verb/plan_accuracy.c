@@ -7,12 +7,9 @@
 #include <string.h>
 
 #include "cli/json_print.h"
-#include "cli/output_file.h"
 #include "host/plot.h"
-#include "host/text.h"
+#include "verb/plan_plot.h"
 #include "verb/plan_survey.h"
-
-#define SVG_MOST ((size_t)1 << 20)
 
 /* ---- Telling ------------------------------------------------------------- */
 
@@ -339,15 +336,11 @@ put_words(struct survey *survey, struct survey *other)
 static int
 draw_plot(struct survey *survey, const char *path)
 {
-    static const char *const colours[] = {"#1f77b4", "#d62728", "#2ca02c",
-                                          "#9467bd", "#8c564b", "#e377c2"};
     const struct plan_job *job = survey->job;
     struct plot_series series[PLAN_LIST_MOST + 1];
     static double y[SURVEY_POINTS], deviation[SURVEY_POINTS],
         base[PLAN_LIST_MOST];
     static char name[PLAN_LIST_MOST][40];
-    struct host_text text;
-    struct output_file file;
     for (size_t p = 0; p < job->people_count; p++) {
         size_t at = p * job->eps_count;
         for (size_t e = 0; e < job->eps_count; e++) {
@@ -361,8 +354,8 @@ draw_plot(struct survey *survey, const char *path)
         }
         (void)snprintf(name[p], sizeof name[p], "%s people",
                        plan_count(job->people[p]));
-        series[p + 1] = (struct plot_series){name[p], PLOT_LINE, colours[p % 6],
-                                             y + at, deviation + at};
+        series[p + 1] = (struct plot_series){
+            name[p], PLOT_LINE, plan_plot_colour(p), y + at, deviation + at};
     }
     series[0] = (struct plot_series){"largest class", PLOT_DASHED, "#616e7c",
                                      base, NULL};
@@ -373,15 +366,7 @@ draw_plot(struct survey *survey, const char *path)
                         .points = job->eps_count,
                         .series = series,
                         .count = job->people_count + 1};
-    host_text_init(&text, SVG_MOST);
-    plot_svg(&text, &plot);
-    bool good = !text.failed && output_file_open(&file, path);
-    if (good) {
-        (void)fwrite(text.data, 1, text.size, file.stream);
-        good = output_file_commit(&file);
-    }
-    host_text_clear(&text);
-    return good ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
+    return plan_plot_write(&plot, path);
 }
 
 /* ---- All of it ----------------------------------------------------------- */

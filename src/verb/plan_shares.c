@@ -11,6 +11,7 @@
 #include "cli/json_print.h"
 #include "host/confidence.h"
 #include "verb/plan.h"
+#include "verb/plan_plot.h"
 
 #define NAME_WIDTH 24
 #define EPS_LEAST 0.001
@@ -451,11 +452,12 @@ put_words(const struct plan_job *job, const struct outlook *outlook)
 }
 
 static int
-plan_eps(const struct plan_job *job, const char *text, bool last)
+plan_eps(const struct plan_job *job, size_t eps, bool last,
+         struct plan_widths *widths)
 {
     struct outlook outlook;
     struct sotto_mechanism_info info;
-    int status = outlook_init(job, text, &outlook);
+    int status = outlook_init(job, job->eps[eps], &outlook);
     if (status == CLI_EXIT_DONE) {
         sotto_mechanism_info(outlook.mechanism, &info);
         if (sotto_precision_rows(outlook.precision) == 0) {
@@ -466,6 +468,9 @@ plan_eps(const struct plan_job *job, const char *text, bool last)
     }
     for (size_t i = 0; status == CLI_EXIT_DONE && i < job->people_count; i++) {
         put_case(job, &outlook, info.eps, job->people[i]);
+    }
+    if (status == CLI_EXIT_DONE && widths != NULL) {
+        status = plan_widths_take(widths, job, eps, outlook.precision);
     }
     if (status == CLI_EXIT_DONE && (job->share > 0 || job->mean > 0)) {
         put_needed(job, &outlook, info.eps);
@@ -478,17 +483,33 @@ plan_eps(const struct plan_job *job, const char *text, bool last)
     return status;
 }
 
+/* Where the plot goes; NULL: there is none, or it is of accuracies, which are
+   asked for, too. */
+static const char *
+plot_path(const struct plan_job *job)
+{
+    return job->accuracy > 0 ? NULL : cli_value(job->args, "output");
+}
+
 int
 plan_shares(const struct plan_job *job)
 {
+    const char *path = plot_path(job);
+    struct plan_widths widths = {0};
     int status = CLI_EXIT_DONE;
     size_t count = job->mechanism != NULL ? 1 : job->eps_count;
     if (job->people_count == 0 && job->share == 0 && job->mean == 0) {
         return cli_bad("how many people, or how sharp? Give --people 5000, "
                        "--share 0.01 (each share within 1 point), or both");
     }
+    if (path != NULL && (job->mechanism != NULL || job->people_count == 0)) {
+        return cli_bad("-o: a plot of errors is against epsilon, for so many "
+                       "people: give --people N, and no mechanism, which has "
+                       "one epsilon");
+    }
     for (size_t i = 0; status == CLI_EXIT_DONE && i < count; i++) {
-        status = plan_eps(job, job->eps[i], i + 1 == count);
+        status =
+            plan_eps(job, i, i + 1 == count, path != NULL ? &widths : NULL);
     }
     for (size_t i = 0;
          status == CLI_EXIT_DONE && job->mechanism == NULL &&
@@ -496,5 +517,9 @@ plan_shares(const struct plan_job *job)
          i++) {
         status = put_eps_needed(job, job->people[i]);
     }
+    if (status == CLI_EXIT_DONE && path != NULL) {
+        status = plan_widths_draw(&widths, job, path);
+    }
+    plan_widths_clear(&widths);
     return status;
 }

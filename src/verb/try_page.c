@@ -415,14 +415,16 @@ write_plot(const struct tried *tried, const char *folder)
         {base_of(result) + strlen("the "), PLOT_MARKS, colours[2], y[2], NULL},
         {"codebook", PLOT_LINE, colours[0], y[0], deviation[0]},
         {"direct", PLOT_LINE, colours[1], y[1], deviation[1]}};
-    const struct plot plot = {.title = title,
-                              .subtitle = subtitle,
-                              .x = x,
-                              .points = result->count,
-                              .series = series,
-                              .count = 3,
-                              .low = span.low,
-                              .high = span.high};
+    const struct plot plot = {
+        .title = title,
+        .subtitle = subtitle,
+        .y_name = try_is_number(result) ? "share explained (R2), %" : NULL,
+        .x = x,
+        .points = result->count,
+        .series = series,
+        .count = 3,
+        .low = span.low,
+        .high = span.high};
     struct host_text text;
     for (size_t i = 0; i < result->count; i++) {
         x[i] = strtod(result->at[i].eps, NULL);
@@ -436,9 +438,8 @@ write_plot(const struct tried *tried, const char *folder)
     (void)snprintf(title, sizeof title, "%.100s: what %zu reports teach",
                    tried->label, result->people);
     (void)snprintf(subtitle, sizeof subtitle,
-                   "simulated; %s%.1f%% without privacy; bars: two deviations "
+                   "simulated; %.1f%% without privacy; bars: two deviations "
                    "between collections",
-                   try_is_number(result) ? "share explained (R2); " : "",
                    100 * clean_of(result));
     host_text_init(&text, TEXT_MOST);
     plot_svg(&text, &plot);

@@ -24,6 +24,19 @@ run 0 plan --number age=0:120 --categories region=40 --people 5000 --eps 1 \
     --json
 grep -q '"name": "age", "kind": "mean"' out || fail "no mean: $(cat out)"
 
+# A plot: a line for each number of people, or for each question.
+run 0 plan --number age=0:120 --categories region=40 --people 5000,20000 \
+    --eps 1,2,4 -o widths.svg
+grep -q '>half the interval, %<' widths.svg || fail "no plot of errors"
+grep -q '>20,000 people<' widths.svg || fail "no line for 20,000 people"
+run 0 plan --number age=0:120 --categories region=40 --people 5000 \
+    --eps 1,2,4 -o questions.svg
+grep -q '>region, shares<' questions.svg && grep -q '>age<' questions.svg ||
+    fail "no line for each question"
+run 2 plan --categories region=40 --share 0.01 --eps 1,2 -o none.svg
+says "a plot of errors is against epsilon" "give --people N"
+absent none.svg
+
 # ---- A mechanism, and records ------------------------------------------------
 run 0 train direct --data "$data" --label diagnosis --keep radius_mean \
     --range radius_mean=5:30 --eps 4 -o wdbc.sotto
