@@ -293,11 +293,11 @@ put_not_enough(const struct plan_job *job,
     const char *people = plan_count(job->people[job->people_count - 1]);
     const char *eps = job->eps[job->eps_count - 1];
     if (best->ranks) {
-        printf("Even %s people at epsilon %s are named no better than by the "
-               "largest class for\neverybody, but the model tells who is "
-               "likelier to have a class (AUC %.3f): take its\nprobabilities, "
-               "to put people in order. More people or more epsilon for the "
-               "rest.\n",
+        printf("With %s people at epsilon %s a model names classes no better "
+               "than the largest class\ndoes for everybody, but it tells who "
+               "is likelier to have a class (AUC %.3f).\nTake its "
+               "probabilities, to put people in order. To name classes, ask "
+               "more people.\n",
                people, eps, best->auc);
         return;
     }
