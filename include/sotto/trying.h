@@ -120,6 +120,7 @@ struct sotto_try {
        why. */
     char **out, **why;
     size_t outs;
+    size_t answers; /* of them, for the second reason */
     char **warning; /* what the owner should look at first: sentences */
     size_t warnings;
     size_t advised; /* of `at`: the smallest epsilon with LEARNS before, or

@@ -98,10 +98,8 @@ why_out(const struct try_job *job, const char *name, bool answers)
     if (column->use == SOTTO_SCHEMA_DROP) {
         return column->why;
     }
-    return answers && is_answer(job, name)
-               ? "it may give the answer away; if it is known before the label "
-                 "is, leave it in a schema (sotto schema infer, then --schema)"
-               : NULL;
+    return answers && is_answer(job, name) ? "it may give the answer away"
+                                           : NULL;
 }
 
 /* Takes the columns that are left out, and why; not those that their owner
@@ -121,6 +119,7 @@ take_outs(struct try_job *job)
         }
         job->drop[job->drops++] = name;
         if (options->keeps == 0 && options->schema == NULL) {
+            result->answers += is_answer(job, name) ? 1 : 0;
             whole = add_text(result->out, &outs, name) &&
                     add_text(result->why, &result->outs, why);
         }

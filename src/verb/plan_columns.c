@@ -159,14 +159,14 @@ tell_problems(const struct plan_job *job)
 }
 
 /* Narrows the columns to those that a mechanism will have, and tells what to
-   look at; images have no schema. */
+   look at; images have no schema, and M has been made. */
 static int
 narrow_columns(struct plan_job *job)
 {
     size_t columns = sotto_table_columns(job->table);
     int status = CLI_EXIT_DONE;
-    if (job->schema == NULL) {
-        return status;
+    if (job->schema == NULL || job->mechanism != NULL) {
+        return status; /* a mechanism has its columns */
     }
     const char **drop =
         realloc(job->drop, (columns + job->drops + 1) * sizeof *drop);

@@ -350,6 +350,8 @@ set_facts(json_t *values, const struct tried *tried)
     host_values_text(values, "clean", "%.1f", 100 * clean_of(result));
     host_values_bool(values, "learns", learns);
     host_values_bool(values, "some_out", result->outs > 0);
+    host_values_text(values, "answers", "%s",
+                     result->answers > 0 ? TRY_ANSWERS : "");
     host_values_bool(values, "warned", result->warnings > 0);
     if (learns) {
         const struct sotto_try_at *at = &result->at[result->advised];

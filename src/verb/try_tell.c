@@ -343,6 +343,9 @@ tell_split(FILE *to, const struct tried *tried)
         (void)fprintf(to, "Left out: \"%s\" (%s).\n", cli_shown(result->out[i]),
                       result->why[i]);
     }
+    if (result->answers > 0) {
+        (void)fprintf(to, "%s\n", TRY_ANSWERS);
+    }
 }
 
 static void

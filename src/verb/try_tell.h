@@ -24,6 +24,12 @@ struct tried {
     bool number;        /* the label's column holds numbers, taken as classes */
 };
 
+/* What to do about columns that were left out as they may give the answer away.
+ */
+#define TRY_ANSWERS                                                            \
+    "If such a column is known before the label is, leave it in a schema: "    \
+    "sotto schema infer, then --schema."
+
 /* The name of a kind: "codebook". */
 const char *try_kind_name(enum sotto_try_kind kind);
 /* One sentence of what can be learnt at an epsilon, before and after. */

@@ -76,6 +76,8 @@ run 0 try leak.csv --label class --eps 8 --draws 1 --category kind
 grep -q '^Look: "flag" gives the answer away' out || fail "no warning: $(cat out)"
 grep -q '^Left out: "flag" (it may give the answer away' out ||
     fail "flag is not left out: $(cat out)"
+grep -q '^If such a column is known before the label is, .* --schema' out ||
+    fail "does not say how to take it: $(cat out)"
 grep -q -e '^sotto train codebook .*--category kind.* --drop flag' \
     -e '^sotto train direct .*--keep value' out || fail "commands: $(cat out)"
 # Every header ends where its column does.
