@@ -26,7 +26,9 @@ extern "C" {
 
 /*
  * The questions that a mechanism's reports answer without a model: the mean of
- * each number, the shares of each category, the label's shares of a codebook.
+ * each number (of those who have one, where reports tell who has none, and then
+ * the share that has none), the shares of each category, the label's shares of
+ * a codebook.
  *
  *     sotto_precision_new(mechanism, NULL, &precision, &err);
  *     struct sotto_precision_case when = {.people = 5000, .z = 1.96};
@@ -56,7 +58,11 @@ struct sotto_precision_case {
 struct sotto_precision_row {
     const char *name;  /* the column's; the mechanism's own */
     size_t categories; /* symbols, "(other)" included; 0: a mean */
+    bool missing;      /* of 0 categories: the question is not a mean, but the
+                          share that has no value */
     double low, high;  /* the range of a mean; 0 to 1 for shares */
+    double absent;     /* of a mean of those who have a value: the share that
+                          has none, in the table; 0 where it is not known */
     bool known;        /* the table says which share or spread to expect;
                           else it is the worst there is */
     double value;      /* the share that is assumed; of a mean the spread */
@@ -131,6 +137,9 @@ struct sotto_outlook_point {
     bool told;          /* they are at most SOTTO_OUTLOOK_WIDEST apart: else
                            campaigns differ too much for a forecast of use */
     double auc, auc_deviation; /* likewise; NAN: there is none */
+    bool ranks; /* the AUC of one campaign is above 1/2 by more than two
+                   standard errors: it tells who is likelier to have a class,
+                   be it right more often than the largest class or not */
     size_t campaigns, asked, reports, tested;
     size_t k, books; /* of a codebook, in the last of them; else 0 */
     char channel[16];

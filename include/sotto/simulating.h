@@ -45,7 +45,7 @@ struct sotto_campaign_options {
     const char *kind;        /* as sotto_train has it: "codebook", "direct" or
                                 any that takes a label */
     const char *label;       /* the label's column, which must hold categories
-                                in every table */
+                                in every table, or numbers in every one */
     const char *const *drop; /* columns to leave out */
     size_t drops;
     const struct sotto_schema *schema; /* what the columns are, as sotto_train
@@ -104,8 +104,20 @@ struct sotto_campaign_score {
     size_t named;         /* classes that the model gives to anybody */
 };
 
+/* The same of a model that tells a number: sotto_model_evaluate_number has all
+   of it. */
+struct sotto_campaign_number {
+    size_t rows;      /* with a number for the label; 0: it is no number */
+    double r2;        /* 1 less the squared errors' sum over that of the best
+                         constant, which is the mean of these rows */
+    double r2_error;  /* its standard error: of the test rows alone */
+    double rmse, mae; /* root mean squared and mean absolute error */
+    double mean, rmse_constant; /* the best constant, and its error */
+};
+
 struct sotto_campaign_outcome {
-    struct sotto_campaign_score score;
+    struct sotto_campaign_score score;   /* of classes */
+    struct sotto_campaign_number number; /* or of a number */
     size_t asked, reports;
     size_t k, books;                     /* of a codebook; else 0 */
     char channel[16];                    /* of its codes; else "" */
@@ -124,7 +136,7 @@ struct sotto_campaign_outcome {
  * trains for an epsilon of 2 and as many people as auxiliary records.
  * `ret_model` and `ret_mechanism` may be NULL; the caller frees both. Statuses:
  * those of sotto_train and sotto_fit; USAGE (a share that is none; nobody
- * answers).
+ * answers; liars who agree on the next class, of a number).
  */
 SOTTO_CHECKED enum sotto_status sotto_campaign_simulate(
     struct sotto_campaign *campaign, const struct sotto_table *people,
@@ -138,6 +150,12 @@ SOTTO_CHECKED enum sotto_status
 sotto_campaign_score(struct sotto_model *model, const struct sotto_table *test,
                      struct sotto_campaign_score *ret_score,
                      struct sotto_error *err);
+
+/* The same of a model that tells a number. Statuses: as
+   sotto_model_evaluate_number. */
+SOTTO_CHECKED enum sotto_status sotto_campaign_score_number(
+    struct sotto_model *model, const struct sotto_table *test,
+    struct sotto_campaign_number *ret_number, struct sotto_error *err);
 
 /* ---- Without privacy ----------------------------------------------------- */
 
@@ -156,13 +174,21 @@ SOTTO_CHECKED enum sotto_status sotto_campaign_fit_clean(
     const struct sotto_table *test, struct sotto_campaign_score *ret_score,
     struct sotto_error *err);
 
+/* The same of a number as the label: a line through the clean records, by the
+   learner of `direct`. Statuses: those of sotto_train and sotto_fit_clean. */
+SOTTO_CHECKED enum sotto_status sotto_campaign_fit_clean_number(
+    const struct sotto_table *aux, const struct sotto_campaign_options *options,
+    const struct sotto_table *records, const struct sotto_table *test,
+    struct sotto_campaign_number *ret_number, struct sotto_error *err);
+
 /* ---- Which kinds --------------------------------------------------------- */
 
 #define SOTTO_CAMPAIGN_COLUMNS_MAX 8u
 
 /* Ranks columns by what each tells of the label by itself, in the auxiliary
    records alone: out-of-sample gain in log-probability over the classes'
-   shares, in nats a record. Columns that tell nothing are not on the list.
+   shares, in nats a record; a number is cut into eighths. Columns that tell
+   nothing are not on the list.
    `ret_columns` are indices in the table, best first; `ret_gain` may be NULL.
    Statuses: INPUT, MEMORY. */
 SOTTO_CHECKED enum sotto_status sotto_campaign_rank_columns(

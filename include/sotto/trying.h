@@ -23,12 +23,16 @@ extern "C" {
 #define SOTTO_TRY_COLUMNS_MAX 4u /* that direct is tried with */
 
 struct sotto_try_options {
-    const char *label;       /* its column; it must hold categories */
+    const char *label;       /* its column, of categories or of numbers */
     const char *const *eps;  /* decimal texts, in the order of the answer */
     size_t eps_count;        /* 1 to SOTTO_TRY_EPS_MAX */
     const char *const *drop; /* columns to leave out */
     size_t drops;
-    uint32_t draws;   /* collections at every epsilon; 0: 3 */
+    const char *const *keep; /* columns to use, and no others; none: all */
+    size_t keeps;
+    const struct sotto_schema *schema; /* what the columns are; NULL: inferred
+                                          from the auxiliary rows */
+    uint32_t draws;                    /* collections at every epsilon; 0: 3 */
     size_t people;    /* about so many, for time's sake; 0: all */
     uint64_t seed;    /* of split, encoder and collections */
     unsigned threads; /* 0: all cores; results do not depend on it */
@@ -46,18 +50,22 @@ enum sotto_try_kind {
 /* What can be learnt, the best first. */
 enum sotto_try_verdict {
     SOTTO_TRY_LEARNS = 0, /* more often right than the largest class is, by
-                             more than two standard errors of one collection */
+                             more than two standard errors of one collection;
+                             of a number: R2 is above 0 by as much */
     SOTTO_TRY_RANKS = 1,  /* not so, but it tells who is likelier to have a
                              class: its AUC is above 1/2 by more than two */
     SOTTO_TRY_NOTHING = 2 /* neither: name the largest class */
 };
 
-/* Several collections of one kind at one epsilon. */
+/* Several collections of one kind at one epsilon. Of a number as the label the
+   accuracy is R2, its gain over the best constant, which has 0, is R2 itself,
+   and there is nothing balanced and no AUC. */
 struct sotto_try_mean {
     size_t runs;                    /* 0: it was not tried */
     double accuracy, balanced, auc; /* means; rows of a class that the model
                                        does not know count as wrong in the
                                        first, and not at all in the others */
+    double rmse;       /* of a number: the mean of root mean squared errors */
     double deviation;  /* of the accuracy, between collections; NAN: one */
     double low, high;  /* its worst and best */
     double gain;       /* over the largest class, mean */
@@ -90,9 +98,14 @@ struct sotto_try_at {
 struct sotto_try {
     size_t aux, people, test; /* rows */
     size_t left;              /* rows without a label, left out */
-    size_t classes;
-    char largest[128]; /* the largest class of the auxiliary rows */
-    double share;      /* the test rows' share of it */
+    size_t classes;           /* 0: the label is a number */
+    char largest[128];        /* the largest class of the auxiliary rows */
+    double share;             /* the test rows' share of it */
+    /* Of a number: the test rows' mean, which is the best constant, the error
+       of that, and a line without privacy through the people's rows and through
+       the auxiliary ones; rows is 0 where it failed. */
+    double constant, constant_rmse;
+    struct sotto_campaign_number line, aux_line;
     struct sotto_try_at *at;
     size_t count;
     /* Fits without privacy: to the people's clean rows, and to the auxiliary
@@ -102,9 +115,12 @@ struct sotto_try {
     char **column;
     double gain[SOTTO_TRY_COLUMNS_MAX];
     size_t columns;
-    /* Columns left out because nothing can be made of them, and why. */
+    /* Columns left out because nothing can be made of them, or because they may
+       give the answer away and neither `keep` nor `schema` names them; and
+       why. */
     char **out, **why;
     size_t outs;
+    size_t answers; /* of them, for the second reason */
     char **warning; /* what the owner should look at first: sentences */
     size_t warnings;
     size_t advised; /* of `at`: the smallest epsilon with LEARNS before, or
@@ -113,12 +129,13 @@ struct sotto_try {
 };
 
 /*
- * Splits the table by classes: 40% auxiliary rows (4,000 at most), 20% test
- * rows (4,000 at most), the others people, or so many of them; chooses settings
- * on auxiliary rows alone; simulates. The caller frees it. Nothing here is
- * private, and nothing is written. Statuses: USAGE, INPUT (no such label; fewer
- * than 100 rows or than two classes), those of training and fitting for what no
- * kind can do without, MEMORY, STOPPED.
+ * Splits the table, by classes where it has them: 40% auxiliary rows (4,000 at
+ * most), 20% test rows (4,000 at most), the others people, or so many of them;
+ * chooses settings on auxiliary rows alone; simulates. The caller frees it.
+ * Nothing here is private, and nothing is written. Statuses: USAGE, INPUT (no
+ * such label; fewer than 100 rows or than two classes; nearly as many classes
+ * as rows), those of training and fitting for what no kind can do without,
+ * MEMORY, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_try_new(const struct sotto_table *table,

@@ -74,10 +74,8 @@ cli_nearest(const char *word, const char *const *candidates, size_t count)
     return nearest;
 }
 
-/* Finds the longest candidate that begins the word, or that the word begins:
-   --epsilon for --eps, --out for --output. NULL: there is none. */
-static const char *
-find_begun(const char *word, const char *const *candidates, size_t count)
+const char *
+cli_begun(const char *word, const char *const *candidates, size_t count)
 {
     const char *longest = NULL;
     size_t size = strlen(word), best = 0;
@@ -93,6 +91,19 @@ find_begun(const char *word, const char *const *candidates, size_t count)
     return longest;
 }
 
+/* Whether one of a verb's words is a table. */
+static bool
+takes_table(const struct cli_verb *verb)
+{
+    for (size_t i = 0; verb->wanted[i] != NULL; i++) {
+        if (verb->wanted[i][0] == 'F' &&
+            (verb->wanted[i][1] == '\0' || verb->wanted[i][1] == ' ')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int
 bad_option(const struct cli_verb *verb, const char *word)
 {
@@ -106,8 +117,14 @@ bad_option(const struct cli_verb *verb, const char *word)
         names[count] = cli_option_at(verb, count)->name;
         count++;
     }
+    if (strcmp(name, "data") == 0 && verb->wanted != NULL &&
+        takes_table(verb)) {
+        return cli_bad("unknown option '%.80s': the table is named by itself, "
+                       "without an option: %s %s %s",
+                       word, cli_program.name, verb->name, verb->usage);
+    }
     const char *nearest = cli_nearest(name, names, count);
-    nearest = nearest != NULL ? nearest : find_begun(name, names, count);
+    nearest = nearest != NULL ? nearest : cli_begun(name, names, count);
     if (nearest != NULL) {
         return cli_bad("unknown option '%.80s': did you mean --%s?", word,
                        nearest);
@@ -398,6 +415,40 @@ cli_number(const struct cli_args *args, const char *name, double low,
     }
     *ret_value = value;
     return true;
+}
+
+bool
+cli_share(const struct cli_args *args, const char *name, double low,
+          double high, double *ret_value)
+{
+    const char *text = cli_value(args, name);
+    char number[32];
+    double value = 0;
+    if (text == NULL) {
+        return true;
+    }
+    size_t size = strlen(text);
+    bool percent = size > 0 && text[size - 1] == '%';
+    (void)snprintf(
+        number, sizeof number, "%.*s",
+        (int)(percent && size < sizeof number ? size - 1 : sizeof number - 1),
+        text);
+    bool read = setting_read_number(number, &value);
+    double share = percent ? value / 100 : value;
+    if (read && share >= low && share <= high) {
+        *ret_value = share;
+        return true;
+    }
+    if (read && !percent && value / 100 >= low && value / 100 <= high) {
+        (void)cli_bad("--%s %.80s is not a share from %g to %g: write %g or "
+                      "%g%%",
+                      name, text, low, high, value / 100, value);
+    } else {
+        (void)cli_bad("--%s %.80s is not a share from %g to %g, or from %g%% "
+                      "to %g%%",
+                      name, text, low, high, 100 * low, 100 * high);
+    }
+    return false;
 }
 
 /* digits[.digits], without a needless nought at the front. */

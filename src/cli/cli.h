@@ -125,6 +125,9 @@ bool cli_whole(const struct cli_args *args, const char *name, uint64_t low,
 bool cli_number(const struct cli_args *args, const char *name, double low,
                 double high, double *ret_value);
 bool cli_yes(const struct cli_args *args, const char *name, int *ret_value);
+/* The same for a share: 0.9, or 90%. */
+bool cli_share(const struct cli_args *args, const char *name, double low,
+               double high, double *ret_value);
 
 #define CLI_EPS_MIN 0.000001
 #define CLI_EPS_MAX 32
@@ -141,6 +144,11 @@ const struct cli_option *cli_option_at(const struct cli_verb *verb, size_t i);
 /* The candidate nearest to `word`, NULL if none is near. */
 const char *cli_nearest(const char *word, const char *const *candidates,
                         size_t count);
+
+/* The longest candidate that begins the word, or that the word begins: "eps"
+   for "epsilon". NULL: there is none. */
+const char *cli_begun(const char *word, const char *const *candidates,
+                      size_t count);
 
 /* ---- Help --------------------------------------------------------------- */
 

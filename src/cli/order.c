@@ -82,6 +82,18 @@ find_form(const char *path)
     return is_table(start, size) ? FORM_TABLE : FORM_OTHER;
 }
 
+static bool
+has_option(const struct cli_verb *verb, const char *name)
+{
+    const struct cli_option *option;
+    for (size_t i = 0; (option = cli_option_at(verb, i)) != NULL; i++) {
+        if (strcmp(option->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int
 cli_check_order(const struct cli_args *args)
 {
@@ -105,6 +117,11 @@ cli_check_order(const struct cli_args *args)
                        form_words[right], form_words[right] + 2,
                        cli_program.name, args->verb->name, args->word[1],
                        args->word[0]);
+    }
+    if (first == FORM_TABLE && has_option(args->verb, "data")) {
+        return cli_bad("'%.240s' looks like a table, and %s comes first: give "
+                       "a table with --data '%.240s'",
+                       args->word[0], form_words[right], args->word[0]);
     }
     return cli_bad("'%.240s' looks like %s, and %s comes first: see %s %s "
                    "--help",

@@ -33,7 +33,8 @@ struct made {
 struct sotto_campaign {
     const struct sotto_table *aux;
     struct sotto_campaign_options options;
-    bool codes; /* it is a codebook */
+    bool codes;  /* it is a codebook */
+    bool number; /* the label is one */
     struct sotto_mechanism *encoder;
     struct made *made;
     size_t count, room;
@@ -51,14 +52,28 @@ campaign_label(const struct sotto_table *table, const char *label,
                          "there is no column \"%.80s\" to be the label",
                          label != NULL ? label : "");
     }
-    if (sotto_table_kind(table, column) != SOTTO_COLUMN_CATEGORY) {
+    if (sotto_table_kind(table, column) != SOTTO_COLUMN_CATEGORY &&
+        sotto_table_kind(table, column) != SOTTO_COLUMN_NUMBER) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "column \"%.80s\" does not hold categories, and the "
-                         "label is to be one of several classes",
+                         "column \"%.80s\" holds neither categories nor "
+                         "numbers, and the label is to be one of several "
+                         "classes, or a number",
                          label);
     }
     *ret_column = column;
     return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+campaign_classes(const struct sotto_table *table, size_t column,
+                 struct sotto_error *err)
+{
+    return sotto_table_kind(table, column) == SOTTO_COLUMN_CATEGORY
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "column \"%.80s\" does not hold categories, and the "
+                           "label is to be one of several classes",
+                           sotto_table_name(table, column));
 }
 
 void
@@ -104,6 +119,7 @@ sotto_campaign_new(const struct sotto_table *aux,
     campaign->aux = aux;
     campaign->options = *options;
     campaign->codes = strcmp(options->kind, "codebook") == 0;
+    campaign->number = sotto_table_kind(aux, column) == SOTTO_COLUMN_NUMBER;
     *ret_campaign = campaign;
     return SOTTO_STATUS_OK;
 }
@@ -295,8 +311,11 @@ sotto_campaign_simulate(
     start = host_seconds();
     status = learn(campaign, made->mechanism, answers, run->seed, &model, &info,
                    err);
-    status = HOST_THEN(status,
-                       sotto_campaign_score(model, test, &outcome.score, err));
+    status = HOST_THEN(
+        status,
+        campaign->number
+            ? sotto_campaign_score_number(model, test, &outcome.number, err)
+            : sotto_campaign_score(model, test, &outcome.score, err));
     if (status == SOTTO_STATUS_OK && ret_mechanism != NULL) {
         status = copy_mechanism(made->mechanism, ret_mechanism, err);
     }

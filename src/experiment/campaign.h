@@ -30,10 +30,14 @@ campaign_people_take(const struct sotto_table *people, const char *label,
 size_t campaign_people_asked(const struct sotto_table *people,
                              const struct sotto_campaign_run *run);
 
-/* The column of a label that holds categories. Statuses: INPUT. */
+/* The column of a label that holds categories or numbers. Statuses: INPUT. */
 SOTTO_CHECKED enum sotto_status campaign_label(const struct sotto_table *table,
                                                const char *label,
                                                size_t *ret_column,
                                                struct sotto_error *err);
+/* Refuses a label that holds no categories. Statuses: INPUT. */
+SOTTO_CHECKED enum sotto_status
+campaign_classes(const struct sotto_table *table, size_t column,
+                 struct sotto_error *err);
 
 #endif

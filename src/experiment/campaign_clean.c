@@ -112,3 +112,44 @@ sotto_campaign_fit_clean(const struct sotto_table *aux,
     sotto_mechanism_free(mechanism);
     return status;
 }
+
+/* ---- A number ------------------------------------------------------------ */
+
+/* A mechanism of all columns and the label, which says what their scales are;
+   no report is made. */
+static enum sotto_status
+make_scales(const struct sotto_table *aux,
+            const struct sotto_campaign_options *options,
+            struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+{
+    const struct sotto_train_options train = {.eps = CLEAN_EPS,
+                                              .label = options->label,
+                                              .drop = options->drop,
+                                              .drops = options->drops,
+                                              .schema = options->schema,
+                                              .threads = options->threads};
+    return sotto_train(aux, "direct", &train, NULL, NULL, NULL, ret_mechanism,
+                       err);
+}
+
+enum sotto_status
+sotto_campaign_fit_clean_number(const struct sotto_table *aux,
+                                const struct sotto_campaign_options *options,
+                                const struct sotto_table *records,
+                                const struct sotto_table *test,
+                                struct sotto_campaign_number *ret_number,
+                                struct sotto_error *err)
+{
+    const struct sotto_fit_options with = {.threads = options->threads,
+                                           .watch = options->watch};
+    struct sotto_mechanism *mechanism = NULL;
+    struct sotto_model *model = NULL;
+    enum sotto_status status = make_scales(aux, options, &mechanism, err);
+    status = HOST_THEN(
+        status, sotto_fit_clean(mechanism, records, &with, &model, NULL, err));
+    status = HOST_THEN(
+        status, sotto_campaign_score_number(model, test, ret_number, err));
+    sotto_model_free(model);
+    sotto_mechanism_free(mechanism);
+    return status;
+}

@@ -323,8 +323,10 @@ study_init(struct study *study, const struct sotto_table *table, size_t label,
     if (study->classes == 0 || study->p == NULL || study->room == NULL) {
         return host_fail_memory(err);
     }
+    bool number = sotto_table_kind(table, label) == SOTTO_COLUMN_NUMBER;
     for (size_t i = 0; i < rows; i++) { /* missing, and rare classes */
-        if (study->class[i] + 1 == study->classes || study->class[i] == 0) {
+        if (study->class[i] + 1 == study->classes ||
+            (study->class[i] == 0 && !number)) {
             study->class[i] = SIZE_MAX;
         }
     }

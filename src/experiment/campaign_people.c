@@ -211,6 +211,13 @@ campaign_people_take(const struct sotto_table *people, const char *label,
     if (status == SOTTO_STATUS_OK && answers.count == 0) {
         status = host_fail(err, SOTTO_STATUS_USAGE, 0, "nobody answers");
     }
+    if (status == SOTTO_STATUS_OK && liars > 0 &&
+        run->lie == SOTTO_CAMPAIGN_LIE_SWAP &&
+        sotto_table_kind(people, column) == SOTTO_COLUMN_NUMBER) {
+        status = host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "the label is a number: there is no next class that "
+                           "liars could agree on");
+    }
     if (status == SOTTO_STATUS_OK && liars > 0) {
         status = lie(people, column, run, liars, &answers, err);
     }

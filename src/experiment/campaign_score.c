@@ -39,3 +39,25 @@ sotto_campaign_score(struct sotto_model *model, const struct sotto_table *test,
     *ret_score = score;
     return SOTTO_STATUS_OK;
 }
+
+enum sotto_status
+sotto_campaign_score_number(struct sotto_model *model,
+                            const struct sotto_table *test,
+                            struct sotto_campaign_number *ret_number,
+                            struct sotto_error *err)
+{
+    struct sotto_number_evaluation of;
+    enum sotto_status status =
+        sotto_model_evaluate_number(model, false, NULL, test, 0, 1, &of, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_number = (struct sotto_campaign_number){
+            .rows = of.rows,
+            .r2 = of.r2.value,
+            .r2_error = half_width(&of.r2), /* with z = 1 */
+            .rmse = of.rmse.value,
+            .mae = of.mae.value,
+            .mean = of.mean,
+            .rmse_constant = of.rmse_constant};
+    }
+    return status;
+}

@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/campaign.h"
 #include "host/error.h"
 #include "sotto/planning.h"
 
 #define PEOPLE_SHARE 0.6 /* of the labelled records; the others test */
 #define LABELLED_LEAST 20u
+#define ERRORS 2.0 /* standard errors that a verdict takes */
 
 struct sotto_outlook {
     struct sotto_campaign *campaign;
@@ -117,6 +119,9 @@ sotto_outlook_new(const struct sotto_table *aux,
                              "simulated campaigns are 2 to 1,000");
     if (status == SOTTO_STATUS_OK) {
         outlook->column = sotto_table_find(aux, options->label);
+        status = campaign_classes(aux, outlook->column, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
         status = select_labelled(aux, outlook->column, outlook, err);
     }
     status = HOST_THEN(status, count_classes(outlook, err));
@@ -244,6 +249,16 @@ end_point(const struct sotto_outlook *outlook, const double *accuracy,
     point->told = point->high - point->low <= SOTTO_OUTLOOK_WIDEST;
 }
 
+/* Whether one more campaign, seen from the mean of these, will tell who is
+   likelier to have a class: by the rule of try_mean.c. False where an AUC is
+   NAN. */
+static bool
+is_ranking(const struct sotto_outlook_point *point, double auc_error)
+{
+    double once = point->auc_deviation * sqrt(1 + 1 / (double)point->campaigns);
+    return point->auc > 0.5 + ERRORS * hypot(auc_error, once);
+}
+
 enum sotto_status
 sotto_outlook_simulate(struct sotto_outlook *outlook,
                        const struct sotto_campaign_run *run, double confidence,
@@ -251,6 +266,7 @@ sotto_outlook_simulate(struct sotto_outlook *outlook,
                        struct sotto_error *err)
 {
     struct sotto_outlook_point point = {.campaigns = outlook->campaigns};
+    double auc_error = 0; /* of the test records, mean */
     double *accuracy = calloc(point.campaigns, sizeof *accuracy);
     enum sotto_status status = SOTTO_STATUS_OK;
     if (accuracy == NULL) {
@@ -261,11 +277,13 @@ sotto_outlook_simulate(struct sotto_outlook *outlook,
         status = simulate_one(outlook, run, i, &outcome, err);
         if (status == SOTTO_STATUS_OK) {
             accuracy[i] = outcome.score.accuracy;
+            auc_error += outcome.score.auc_error / (double)point.campaigns;
             add_outcome(&point, i, &outcome);
         }
     }
     if (status == SOTTO_STATUS_OK) {
         end_point(outlook, accuracy, confidence, &point);
+        point.ranks = is_ranking(&point, auc_error);
         *ret_point = point;
     }
     free(accuracy);

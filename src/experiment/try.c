@@ -1,7 +1,7 @@
 /*
  * try.c: what a campaign would come to on a table.
  *
- *     table --by classes--> auxiliary | people | test
+ *     table --by classes, or by lot--> auxiliary | people | test
  *     before: people drawn from one half of the auxiliary rows, tested on the
  *             other, and the halves exchanged: it decides which kind, and what
  *             is said before anybody is asked
@@ -12,6 +12,7 @@
  */
 #include "experiment/try.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,20 +25,7 @@
 #define DRAWS 3u        /* after */
 #define DRAWS_BEFORE 2u /* of each half */
 #define PRIOR_MOST "2000"
-
-struct job {
-    const struct sotto_try_options *options;
-    struct sotto_try *result;
-    struct try_split split;
-    struct sotto_schema *schema; /* of the auxiliary rows */
-    const char **drop;           /* columns left out of all */
-    size_t drops;
-    struct sotto_campaign *codebook;
-    struct sotto_campaign *direct[SOTTO_TRY_COLUMNS_MAX]; /* of the first i + 1
-                                                             columns */
-    const char **narrow[SOTTO_TRY_COLUMNS_MAX]; /* what each leaves out */
-    size_t done, total;                         /* campaigns */
-};
+#define CLASS_ROWS_LEAST 5u /* on average: else the label is a text */
 
 /* ---- Progress -------------------------------------------------------------
  */
@@ -46,7 +34,7 @@ struct job {
 static bool
 tick(void *context, const char *what, uint64_t done, uint64_t total)
 {
-    const struct job *job = context;
+    const struct try_job *job = context;
     const struct sotto_watch *watch = &job->options->watch;
     if (watch->tick == NULL) {
         return true;
@@ -67,7 +55,7 @@ is_final(enum sotto_status status)
 }
 
 static enum sotto_status
-run_once(struct job *job, struct sotto_campaign *campaign, const char *eps,
+run_once(struct try_job *job, struct sotto_campaign *campaign, const char *eps,
          const struct sotto_table *people, const struct sotto_table *test,
          uint64_t draw, struct sotto_try_mean *mean,
          struct sotto_try_cell *cell, struct sotto_error *err)
@@ -80,8 +68,12 @@ run_once(struct job *job, struct sotto_campaign *campaign, const char *eps,
     enum sotto_status status = sotto_campaign_simulate(
         campaign, people, test, &run, &outcome, NULL, NULL, err);
     if (status == SOTTO_STATUS_OK) {
-        try_score_count_unknown(&outcome.score, test);
-        try_mean_add(mean, &outcome.score);
+        if (job->number) {
+            try_mean_add_number(mean, &outcome.number);
+        } else {
+            try_score_count_unknown(&outcome.score, test);
+            try_mean_add(mean, &outcome.score);
+        }
         cell->k = outcome.k;
         cell->books = outcome.books;
         memcpy(cell->channel, outcome.channel, sizeof cell->channel);
@@ -95,8 +87,9 @@ run_once(struct job *job, struct sotto_campaign *campaign, const char *eps,
 
 /* In the auxiliary rows: what one half says of the other. */
 static enum sotto_status
-run_before(struct job *job, struct sotto_campaign *campaign, const char *eps,
-           struct sotto_try_cell *cell, struct sotto_error *err)
+run_before(struct try_job *job, struct sotto_campaign *campaign,
+           const char *eps, struct sotto_try_cell *cell,
+           struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     try_mean_begin(&cell->before);
@@ -114,7 +107,7 @@ run_before(struct job *job, struct sotto_campaign *campaign, const char *eps,
 }
 
 static enum sotto_status
-run_after(struct job *job, struct sotto_campaign *campaign, const char *eps,
+run_after(struct try_job *job, struct sotto_campaign *campaign, const char *eps,
           struct sotto_try_cell *cell, struct sotto_error *err)
 {
     uint32_t draws = job->options->draws > 0 ? job->options->draws : DRAWS;
@@ -132,7 +125,8 @@ run_after(struct job *job, struct sotto_campaign *campaign, const char *eps,
 
 /* Both; a kind that this table does not allow says why. */
 static enum sotto_status
-run_codebook(struct job *job, struct sotto_try_at *at, struct sotto_error *err)
+run_codebook(struct try_job *job, struct sotto_try_at *at,
+             struct sotto_error *err)
 {
     struct sotto_try_cell *cell = &at->kind[SOTTO_TRY_CODEBOOK];
     enum sotto_status status =
@@ -150,7 +144,8 @@ run_codebook(struct job *job, struct sotto_try_at *at, struct sotto_error *err)
 /* Tries direct with one column, two, ...; goes on with as many as did best in
    the auxiliary rows. */
 static enum sotto_status
-run_direct(struct job *job, struct sotto_try_at *at, struct sotto_error *err)
+run_direct(struct try_job *job, struct sotto_try_at *at,
+           struct sotto_error *err)
 {
     struct sotto_try_cell *cell = &at->kind[SOTTO_TRY_DIRECT];
     enum sotto_status status = SOTTO_STATUS_OK;
@@ -176,7 +171,7 @@ run_direct(struct job *job, struct sotto_try_at *at, struct sotto_error *err)
 }
 
 static enum sotto_status
-run_eps(struct job *job, struct sotto_try_at *at, struct sotto_error *err)
+run_eps(struct try_job *job, struct sotto_try_at *at, struct sotto_error *err)
 {
     enum sotto_status status = run_codebook(job, at, err);
     status = HOST_THEN(status, run_direct(job, at, err));
@@ -200,109 +195,16 @@ run_eps(struct job *job, struct sotto_try_at *at, struct sotto_error *err)
 /* ---- What is tried --------------------------------------------------------
  */
 
-static char *
-copy_text(const char *text)
-{
-    return host_text_copy(text, strlen(text));
-}
-
-static bool
-is_among(const char *name, const char *const *list, size_t count)
-{
-    bool found = false;
-    for (size_t i = 0; i < count && !found; i++) {
-        found = strcmp(list[i], name) == 0;
-    }
-    return found;
-}
-
-/* Adds to a list that has room; false for lack of memory. */
-static bool
-add_text(char **list, size_t *count, const char *text)
-{
-    list[*count] = copy_text(text);
-    return list[*count] != NULL && ++*count > 0;
-}
-
-/* Takes the warnings of a schema. */
-static bool
-take_warnings(struct sotto_try *result, const struct sotto_schema *schema)
-{
-    bool whole = true;
-    for (size_t i = 0; i < sotto_schema_problems(schema) && whole; i++) {
-        const struct sotto_schema_problem *problem =
-            sotto_schema_problem_at(schema, i);
-        char text[sizeof problem->text + sizeof problem->remedy + 3];
-        (void)snprintf(text, sizeof text, "%s.%s%s", problem->text,
-                       problem->remedy[0] != '\0' ? " " : "", problem->remedy);
-        whole = problem->rank == SOTTO_SCHEMA_NOTE ||
-                add_text(result->warning, &result->warnings, text);
-    }
-    return whole;
-}
-
-/* Takes the columns that a schema leaves out, and why. */
-static bool
-take_outs(struct job *job)
-{
-    struct sotto_try *result = job->result;
-    bool whole = true;
-    for (size_t i = 0; i < sotto_schema_columns(job->schema) && whole; i++) {
-        const struct sotto_schema_column *column =
-            sotto_schema_column_at(job->schema, i);
-        size_t outs = result->outs;
-        if (column->use != SOTTO_SCHEMA_DROP ||
-            is_among(column->name, job->drop, job->options->drops)) {
-            continue;
-        }
-        job->drop[job->drops++] = column->name;
-        whole = add_text(result->out, &outs, column->name) &&
-                add_text(result->why, &result->outs, column->why);
-    }
-    return whole;
-}
-
-/* Finds what the auxiliary rows' columns are; leaves out what the owner names,
-   and what nothing can be made of. */
-static enum sotto_status
-leave_out(struct job *job, struct sotto_error *err)
-{
-    const struct sotto_table *aux = job->split.aux;
-    const struct sotto_schema_options options = {.label = job->options->label,
-                                                 .drop = job->options->drop,
-                                                 .drops = job->options->drops};
-    size_t columns = sotto_table_columns(aux);
-    struct sotto_try *result = job->result;
-    enum sotto_status status =
-        sotto_schema_infer(aux, &options, &job->schema, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    job->drop = calloc(columns + job->options->drops + 1, sizeof *job->drop);
-    result->out = calloc(columns + 1, sizeof *result->out);
-    result->why = calloc(columns + 1, sizeof *result->why);
-    result->warning =
-        calloc(sotto_schema_problems(job->schema) + 1, sizeof *result->warning);
-    if (job->drop == NULL || result->out == NULL || result->why == NULL ||
-        result->warning == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < job->options->drops; i++) {
-        job->drop[job->drops++] = job->options->drop[i];
-    }
-    return take_outs(job) && take_warnings(result, job->schema)
-               ? SOTTO_STATUS_OK
-               : host_fail_memory(err);
-}
-
 /* The campaign of direct with the first `keep` columns of the list. */
 static enum sotto_status
-make_direct(struct job *job, size_t keep, struct sotto_campaign_options options,
-            struct sotto_error *err)
+make_direct(struct try_job *job, size_t keep,
+            struct sotto_campaign_options options, struct sotto_error *err)
 {
-    /* A tenth of few, noisy reports stops a fit by chance. */
+    /* A tenth of few, noisy reports stops a fit by chance; that of a number
+       has no such end. */
     static const struct sotto_setting fit[] = {{"prior-most", PRIOR_MOST},
                                                {"validation", "0"}};
+    static const struct sotto_setting half[] = {{"lambda", "0.5"}};
     const struct sotto_table *aux = job->split.aux;
     size_t columns = sotto_table_columns(aux), drops = 0;
     const char **drop = calloc(columns + 1, sizeof *drop);
@@ -313,7 +215,8 @@ make_direct(struct job *job, size_t keep, struct sotto_campaign_options options,
     for (size_t i = 0; i < columns; i++) {
         const char *name = sotto_table_name(aux, i);
         if (strcmp(name, options.label) != 0 &&
-            !is_among(name, (const char *const *)job->result->column, keep)) {
+            !try_is_among(name, (const char *const *)job->result->column,
+                          keep)) {
             drop[drops++] = name;
         }
     }
@@ -321,13 +224,15 @@ make_direct(struct job *job, size_t keep, struct sotto_campaign_options options,
     options.drop = drop;
     options.drops = drops;
     options.fit = fit;
-    options.fits = sizeof fit / sizeof *fit;
+    options.fits = job->number ? 1 : sizeof fit / sizeof *fit;
+    options.set = half;
+    options.sets = job->number ? 1 : 0;
     return sotto_campaign_new(aux, &options, &job->direct[keep - 1], err);
 }
 
 /* Chooses the columns of direct. */
 static enum sotto_status
-choose_columns(struct job *job, struct sotto_error *err)
+choose_columns(struct try_job *job, struct sotto_error *err)
 {
     size_t column[SOTTO_CAMPAIGN_COLUMNS_MAX], count = 0;
     double gain[SOTTO_CAMPAIGN_COLUMNS_MAX];
@@ -343,7 +248,8 @@ choose_columns(struct job *job, struct sotto_error *err)
          result->column != NULL && i < count && i < SOTTO_TRY_COLUMNS_MAX;
          i++) {
         result->column[i] =
-            copy_text(sotto_table_name(job->split.aux, column[i]));
+            host_text_copy(sotto_table_name(job->split.aux, column[i]),
+                           strlen(sotto_table_name(job->split.aux, column[i])));
         result->gain[i] = gain[i];
         if (result->column[i] == NULL) {
             return host_fail_memory(err);
@@ -354,7 +260,7 @@ choose_columns(struct job *job, struct sotto_error *err)
 }
 
 static enum sotto_status
-make_campaigns(struct job *job, struct sotto_error *err)
+make_campaigns(struct try_job *job, struct sotto_error *err)
 {
     const struct sotto_try_options *from = job->options;
     struct sotto_campaign_options options = {.kind = "codebook",
@@ -383,7 +289,7 @@ make_campaigns(struct job *job, struct sotto_error *err)
  */
 
 static enum sotto_status
-fit_clean(struct job *job, enum sotto_campaign_clean how,
+fit_clean(struct try_job *job, enum sotto_campaign_clean how,
           const struct sotto_table *records, struct sotto_campaign_score *score,
           struct sotto_error *err)
 {
@@ -402,8 +308,34 @@ fit_clean(struct job *job, enum sotto_campaign_clean how,
     return is_final(status) ? status : SOTTO_STATUS_OK;
 }
 
+/* A line through clean rows, of a number as the label. */
 static enum sotto_status
-fit_baselines(struct job *job, struct sotto_error *err)
+fit_line(struct try_job *job, const struct sotto_table *records,
+         struct sotto_campaign_number *number, struct sotto_error *err)
+{
+    const struct sotto_campaign_options options = {.label = job->options->label,
+                                                   .drop = job->drop,
+                                                   .drops = job->drops,
+                                                   .schema = job->schema,
+                                                   .threads =
+                                                       job->options->threads,
+                                                   .watch = {tick, job}};
+    enum sotto_status status = sotto_campaign_fit_clean_number(
+        job->split.aux, &options, records, job->split.test, number, err);
+    return is_final(status) ? status : SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+fit_lines(struct try_job *job, struct sotto_error *err)
+{
+    enum sotto_status status =
+        fit_line(job, job->split.people, &job->result->line, err);
+    return HOST_THEN(
+        status, fit_line(job, job->split.aux, &job->result->aux_line, err));
+}
+
+static enum sotto_status
+fit_baselines(struct try_job *job, struct sotto_error *err)
 {
     struct sotto_try *to = job->result;
     const struct try_split *split = &job->split;
@@ -420,9 +352,40 @@ fit_baselines(struct job *job, struct sotto_error *err)
 /* ---- All of it ------------------------------------------------------------
  */
 
-/* Counts what the split has, and finds the largest class. */
+/* Finds the best constant of the test rows, and how far they lie from it. */
 static enum sotto_status
-describe_split(struct job *job, size_t label, struct sotto_error *err)
+describe_number(struct try_job *job, size_t label, struct sotto_error *err)
+{
+    struct sotto_try *to = job->result;
+    double n = 0, mean = 0, squares = 0;
+    for (size_t i = 0; i < to->test; i++) {
+        double x = sotto_table_cell(job->split.test, i, label).number;
+        double off = x - mean;
+        mean += off / ++n;
+        squares += off * (x - mean);
+    }
+    to->constant = mean;
+    to->constant_rmse = sqrt(squares / n);
+    return squares > 0 ? SOTTO_STATUS_OK
+                       : host_fail(err, SOTTO_STATUS_INPUT, 0,
+                                   "column \"%.80s\" has the same value in "
+                                   "every row: there is nothing to learn",
+                                   job->options->label);
+}
+
+static void
+count_rows(struct try_job *job)
+{
+    struct sotto_try *to = job->result;
+    to->aux = sotto_table_rows(job->split.aux);
+    to->people = sotto_table_rows(job->split.people);
+    to->test = sotto_table_rows(job->split.test);
+    to->left = job->split.left;
+}
+
+/* Finds the largest class. */
+static enum sotto_status
+describe_classes(struct try_job *job, size_t label, struct sotto_error *err)
 {
     struct sotto_try *to = job->result;
     struct sotto_value largest = {.size = 0};
@@ -438,10 +401,6 @@ describe_split(struct job *job, size_t label, struct sotto_error *err)
                          "there is nothing to learn",
                          job->options->label);
     }
-    to->aux = sotto_table_rows(job->split.aux);
-    to->people = sotto_table_rows(job->split.people);
-    to->test = sotto_table_rows(job->split.test);
-    to->left = job->split.left;
     (void)snprintf(to->largest, sizeof to->largest, "%.*s", (int)largest.size,
                    (const char *)largest.data);
     for (size_t i = 0; i < to->test; i++) {
@@ -456,7 +415,7 @@ describe_split(struct job *job, size_t label, struct sotto_error *err)
 }
 
 static enum sotto_status
-run_all(struct job *job, struct sotto_error *err)
+run_all(struct try_job *job, struct sotto_error *err)
 {
     struct sotto_try *to = job->result;
     enum sotto_status status = make_campaigns(job, err);
@@ -464,7 +423,8 @@ run_all(struct job *job, struct sotto_error *err)
     if (to->at == NULL) {
         return host_fail_memory(err);
     }
-    status = HOST_THEN(status, fit_baselines(job, err));
+    status = HOST_THEN(status, job->number ? fit_lines(job, err)
+                                           : fit_baselines(job, err));
     to->advised = SIZE_MAX;
     for (size_t i = 0; i < job->options->eps_count && status == SOTTO_STATUS_OK;
          i++) {
@@ -482,7 +442,7 @@ run_all(struct job *job, struct sotto_error *err)
 }
 
 static void
-job_clear(struct job *job)
+job_clear(struct try_job *job)
 {
     sotto_campaign_free(job->codebook);
     for (size_t i = 0; i < SOTTO_TRY_COLUMNS_MAX; i++) {
@@ -491,7 +451,7 @@ job_clear(struct job *job)
     }
     try_split_clear(&job->split);
     free(job->drop);
-    sotto_schema_free(job->schema);
+    sotto_schema_free(job->inferred);
 }
 
 static enum sotto_status
@@ -512,14 +472,39 @@ check_options(const struct sotto_try_options *options, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+/* Refuses a label most of whose rows have a class that hardly anybody else
+   has: a text, or somebody's name. */
+static enum sotto_status
+check_classes(const struct sotto_table *table, size_t label,
+              struct sotto_error *err)
+{
+    struct sotto_value largest = {.size = 0};
+    size_t most = 0, classes = 0, rows = 0;
+    for (size_t i = 0; i < sotto_table_rows(table); i++) {
+        rows += sotto_table_cell(table, i, label).size > 0 ? 1 : 0;
+    }
+    enum sotto_status status =
+        try_column_largest(table, label, &largest, &most, &classes, err);
+    if (status != SOTTO_STATUS_OK || classes < 2 ||
+        rows >= classes * CLASS_ROWS_LEAST) {
+        return status;
+    }
+    return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                     "column \"%.80s\" has %zu different values in %zu rows, "
+                     "the largest class %zu of them: it is no class label, for "
+                     "of so few rows a class nothing can be learnt. Take a "
+                     "column of classes, or group its values",
+                     sotto_table_name(table, label), classes, rows, most);
+}
+
 enum sotto_status
 sotto_try_new(const struct sotto_table *table,
               const struct sotto_try_options *options,
               struct sotto_try **ret_try, struct sotto_error *err)
 {
     double start = host_seconds();
-    struct job job = {.options = options,
-                      .result = calloc(1, sizeof *job.result)};
+    struct try_job job = {.options = options,
+                          .result = calloc(1, sizeof *job.result)};
     struct sotto_error spare; /* why a kind was not tried is kept */
     size_t label = 0;
     err = err != NULL ? err : &spare;
@@ -527,11 +512,19 @@ sotto_try_new(const struct sotto_table *table,
                                                   : host_fail_memory(err);
     status =
         HOST_THEN(status, campaign_label(table, options->label, &label, err));
+    if (status == SOTTO_STATUS_OK) {
+        job.number = sotto_table_kind(table, label) == SOTTO_COLUMN_NUMBER;
+        status = job.number ? status : check_classes(table, label, err);
+    }
     status =
         HOST_THEN(status, try_split_init(&job.split, table, label,
                                          options->people, options->seed, err));
-    status = HOST_THEN(status, describe_split(&job, label, err));
-    status = HOST_THEN(status, leave_out(&job, err));
+    if (status == SOTTO_STATUS_OK) {
+        count_rows(&job);
+        status = job.number ? describe_number(&job, label, err)
+                            : describe_classes(&job, label, err);
+    }
+    status = HOST_THEN(status, try_leave_out(&job, err));
     status = HOST_THEN(status, run_all(&job, err));
     if (status == SOTTO_STATUS_OK) {
         job.result->seconds = host_seconds() - start;

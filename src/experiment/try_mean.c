@@ -19,7 +19,8 @@
 void
 try_mean_begin(struct sotto_try_mean *mean)
 {
-    *mean = (struct sotto_try_mean){.low = 1, .deviation = NAN};
+    *mean = (struct sotto_try_mean){
+        .low = INFINITY, .high = -INFINITY, .deviation = NAN};
 }
 
 void
@@ -52,6 +53,19 @@ try_mean_add(struct sotto_try_mean *mean,
     mean->auc_error += (score->auc_error - mean->auc_error) / n;
     mean->low = fmin(mean->low, score->accuracy);
     mean->high = fmax(mean->high, score->accuracy);
+}
+
+/* R2 for the accuracy, beside a constant that has 0; nobody is ranked. */
+void
+try_mean_add_number(struct sotto_try_mean *mean,
+                    const struct sotto_campaign_number *number)
+{
+    const struct sotto_campaign_score score = {.rows = number->rows,
+                                               .accuracy = number->r2,
+                                               .gain_error = number->r2_error,
+                                               .auc = 0.5};
+    try_mean_add(mean, &score);
+    mean->rmse += (number->rmse - mean->rmse) / (double)mean->runs;
 }
 
 void
@@ -87,5 +101,7 @@ try_mean_is_better(const struct sotto_try_mean *a,
     if (a->verdict != b->verdict) {
         return a->verdict < b->verdict;
     }
-    return a->verdict == SOTTO_TRY_LEARNS ? a->gain > b->gain : a->auc > b->auc;
+    return a->verdict == SOTTO_TRY_LEARNS || a->auc == b->auc
+               ? a->gain > b->gain
+               : a->auc > b->auc;
 }

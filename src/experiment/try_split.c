@@ -23,6 +23,15 @@ select_rows(const struct sotto_table *table, const size_t *row, size_t count,
                                  "the table has too few rows to be split");
 }
 
+static bool
+has_label(const struct sotto_table *table, size_t row, size_t label)
+{
+    struct sotto_value cell = sotto_table_cell(table, row, label);
+    return sotto_table_kind(table, label) == SOTTO_COLUMN_NUMBER
+               ? cell.kind == SOTTO_VALUE_NUMBER
+               : cell.size > 0;
+}
+
 /* Takes the rows that have a label. */
 static enum sotto_status
 take_labelled(const struct sotto_table *table, size_t label,
@@ -36,7 +45,7 @@ take_labelled(const struct sotto_table *table, size_t label,
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < rows; i++) {
-        if (sotto_table_cell(table, i, label).size > 0) {
+        if (has_label(table, i, label)) {
             row[count++] = i;
         }
     }
@@ -52,7 +61,20 @@ take_labelled(const struct sotto_table *table, size_t label,
     return status;
 }
 
-/* Splits by classes, into as many parts as there are tables to fill. */
+/* Draws the rows of each part: by classes, or of a number by lot alone. */
+static enum sotto_status
+draw_parts(const struct sotto_table *table, size_t label, const double *share,
+           size_t parts, uint64_t seed, size_t *row, size_t *sizes,
+           struct sotto_error *err)
+{
+    return sotto_table_kind(table, label) == SOTTO_COLUMN_NUMBER
+               ? sotto_split_shares(sotto_table_rows(table), share, parts, seed,
+                                    row, sizes, err)
+               : sotto_split_classes(table, label, share, parts, seed, row,
+                                     sizes, err);
+}
+
+/* Splits into as many parts as there are tables to fill. */
 static enum sotto_status
 split_table(const struct sotto_table *table, size_t label, const double *share,
             size_t parts, uint64_t seed, struct sotto_table **const *ret,
@@ -61,9 +83,9 @@ split_table(const struct sotto_table *table, size_t label, const double *share,
     size_t rows = sotto_table_rows(table), sizes[3] = {0}, from = 0;
     size_t *row = calloc(rows + 1, sizeof *row);
     enum sotto_status status =
-        row != NULL ? sotto_split_classes(table, label, share, parts, seed, row,
-                                          sizes, err)
-                    : host_fail_memory(err);
+        row != NULL
+            ? draw_parts(table, label, share, parts, seed, row, sizes, err)
+            : host_fail_memory(err);
     for (size_t i = 0; i < parts && status == SOTTO_STATUS_OK; i++) {
         status = select_rows(table, row + from, sizes[i], ret[i], err);
         from += sizes[i];

@@ -138,22 +138,28 @@ static void
 put_y_axis(const struct frame *frame)
 {
     double range = frame->top - frame->bottom;
-    double step = range > 50 ? 20 : range > 20 ? 10 : 5;
+    double step = range > 50   ? 20
+                  : range > 20 ? 10
+                  : range > 8  ? 5
+                  : range > 2  ? 1
+                               : 0.25;
     size_t lines = (size_t)floor(range / step + 1e-9) + 1;
     for (size_t i = 0; i < lines; i++) {
         char label[16];
         double percent = frame->bottom + (double)i * step;
         double y = place_y(frame, percent);
         put_line(frame->text, LEFT, y, RIGHT, y, i == 0 ? GREY : GRID, "");
-        (void)snprintf(label, sizeof label, "%.0f", percent);
+        (void)snprintf(label, sizeof label, "%.4g", percent);
         put_text(frame->text, LEFT - 10, y + 4, "end", GREY, 13, label);
     }
     host_text_print(frame->text,
                     "<text transform=\"translate(24 %.1f) rotate(-90)\" "
-                    "text-anchor=\"middle\" fill=\"" INK
-                    "\" font-size=\"14\">accuracy on clean records, "
-                    "%%</text>\n",
+                    "text-anchor=\"middle\" fill=\"" INK "\" font-size=\"14\">",
                     (TOP + BOTTOM) / 2);
+    add_escaped(frame->text, frame->plot->y_name != NULL
+                                 ? frame->plot->y_name
+                                 : "accuracy on clean records, %");
+    host_text_print(frame->text, "</text>\n");
 }
 
 /* A label only where it has room: epsilons may stand close together. */

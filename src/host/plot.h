@@ -1,5 +1,6 @@
 /*
- * plot.h: a picture of accuracy against epsilon, as SVG text.
+ * plot.h: a picture of accuracy, or of another share, against epsilon, as SVG
+ * text.
  */
 #ifndef SOTTO_HOST_PLOT_H
 #define SOTTO_HOST_PLOT_H
@@ -35,6 +36,7 @@ struct plot {
     size_t count;
     double low, high; /* percent at the ends of the y axis, multiples of 5; both
                          0: 0 and 100 */
+    const char *y_name; /* of the y axis; NULL: accuracy on clean records */
 };
 
 #define PLOT_POINTS_MOST 128u

@@ -207,24 +207,6 @@ add_symbols(const struct sotto_mechanism *mechanism, size_t part,
     return good;
 }
 
-/*
- * domain.c: to the nearest step on a line, and so in a cube; within one step
- * where a sum is to be kept; in a ball, whose numbers are first cut to 2^-20,
- * that much more.
- */
-static double
-rounding_of(const struct channel_instance *instance)
-{
-    switch (instance->channel->domain) {
-    case CHANNEL_DOMAIN_CUBE:
-        return 0.5;
-    case CHANNEL_DOMAIN_BALL:
-        return 1 + instance->l * 0x1p-20;
-    default:
-        return instance->size == 1 ? 0.5 : 1;
-    }
-}
-
 /* A number and what says that it is missing, behind it in the same part: the
    first is rounded as on a line, the other not at all, for it is 0 or 1. */
 static void
@@ -249,7 +231,7 @@ add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
         row[i].bias = likelihood->bias;
         row[i].slope =
             likelihood->variance_true - likelihood->variance_other + 1;
-        row[i].rounding = rounding_of(&own->instance);
+        row[i].rounding = mechanism_rounding(&own->instance);
     }
     if (own->instance.channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
         return add_symbols(mechanism, part, row);

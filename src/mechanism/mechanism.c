@@ -461,6 +461,24 @@ mechanism_keeps_pair(const struct sotto_mechanism *mechanism, size_t part,
             mechanism_missing_source(mechanism, at + 1) != SIZE_MAX);
 }
 
+/*
+ * domain.c: to the nearest step on a line, and so in a cube; within one step
+ * where a sum is to be kept; in a ball, whose numbers are first cut to 2^-20,
+ * that much more.
+ */
+double
+mechanism_rounding(const struct channel_instance *instance)
+{
+    switch (instance->channel->domain) {
+    case CHANNEL_DOMAIN_CUBE:
+        return 0.5;
+    case CHANNEL_DOMAIN_BALL:
+        return 1 + instance->l * 0x1p-20;
+    default:
+        return instance->size == 1 ? 0.5 : 1;
+    }
+}
+
 size_t
 sotto_mechanism_part_column(const struct sotto_mechanism *mechanism,
                             size_t part, size_t block)

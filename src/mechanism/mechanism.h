@@ -59,5 +59,7 @@ size_t mechanism_missing_source(const struct sotto_mechanism *mechanism,
    always 0. */
 bool mechanism_keeps_pair(const struct sotto_mechanism *mechanism, size_t part,
                           size_t at);
+/* The most steps by which a domain's rounding moves a number. */
+double mechanism_rounding(const struct channel_instance *instance);
 
 #endif

@@ -39,13 +39,42 @@ describe_number(const struct sotto_mechanism *mechanism, size_t part,
     sotto_mechanism_column(mechanism, column, &info);
     question->low = info.low;
     question->high = info.high;
+    question->centre = (info.low + info.high) / 2;
     question->unit = (info.high - info.low) / 2 / steps;
+    question->steps = l;
     question->noise = sqrt(at->variance_true);
-    question->off =
-        at->bias + (at->instance->size == 1 ||
-                            at->instance->channel->domain == CHANNEL_DOMAIN_CUBE
-                        ? 0.5
-                        : 1);
+    question->rounding = mechanism_rounding(at->instance);
+    question->off = at->bias + question->rounding;
+}
+
+/* Describes a number that has beside it whether it is missing: as decode takes
+   them, estimate.c. */
+static void
+describe_gap(const struct sotto_mechanism *mechanism, size_t part, size_t at,
+             struct precision_question *question)
+{
+    bool kept = mechanism_keeps_pair(mechanism, part, at);
+    double own = mechanism_rounding(mechanism->likelihood[part].instance);
+    question->gap = true;
+    question->rounding = kept ? fmin(own, 0.5) : own;
+    question->pair_bias =
+        mechanism->likelihood[part].bias + (kept ? 0 : 2 * own);
+    question->off = mechanism->likelihood[part].bias + question->rounding;
+}
+
+/* Describes the share that is missing; 1 is l steps, and is not rounded. */
+static void
+describe_missing(const struct sotto_mechanism *mechanism, size_t part,
+                 size_t at, struct precision_question *question)
+{
+    const struct likelihood_instance *own = &mechanism->likelihood[part];
+    bool kept = mechanism_keeps_pair(mechanism, part, at);
+    question->missing = true;
+    question->high = 1;
+    question->unit = 1 / (double)own->instance->l;
+    question->steps = own->instance->l;
+    question->noise = sqrt(own->variance_true);
+    question->off = own->bias + (kept ? 0 : mechanism_rounding(own->instance));
 }
 
 static void
@@ -62,24 +91,38 @@ describe_symbols(const struct likelihood_instance *at, uint32_t group,
     }
 }
 
+/* Adds a question about a column; the caller describes it. */
+static struct precision_question *
+begin_question(const struct sotto_mechanism *mechanism, size_t part,
+               size_t column, struct sotto_precision *precision)
+{
+    struct precision_question *question =
+        &precision->question[precision->count++];
+    *question = (struct precision_question){
+        .name = mechanism->shape.schema.column[column].name,
+        .column = column,
+        .part = part,
+        .most = mechanism->likelihood[part].most,
+        .spread = NAN,
+        .told = true,
+    };
+    return question;
+}
+
 static bool
-add_question(const struct sotto_mechanism *mechanism, size_t part,
+add_question(const struct sotto_mechanism *mechanism, size_t part, size_t entry,
              size_t column, struct sotto_precision *precision)
 {
     const struct shape_part *own = &mechanism->shape.part[part];
     const struct likelihood_instance *at = &mechanism->likelihood[part];
     struct precision_question *question =
-        &precision->question[precision->count];
-    *question = (struct precision_question){
-        .name = mechanism->shape.schema.column[column].name,
-        .column = column,
-        .part = part,
-        .most = at->most,
-        .spread = NAN,
-        .told = true,
-    };
+        begin_question(mechanism, part, column, precision);
     if (own->numbers) {
         describe_number(mechanism, part, column, question);
+        if (mechanism_missing_source(mechanism, own->from + entry + 1) ==
+            column) {
+            describe_gap(mechanism, part, own->from + entry, question);
+        }
     } else {
         question->categories = mechanism->shape.schema.column[column].count;
         describe_symbols(at, own->role == SHAPE_PAIR ? (uint32_t)own->cells : 1,
@@ -88,7 +131,6 @@ add_question(const struct sotto_mechanism *mechanism, size_t part,
         question->shares =
             calloc(question->categories, sizeof *question->shares);
     }
-    precision->count++;
     precision->estimates += own->numbers ? 1 : question->categories;
     return own->numbers || question->shares != NULL;
 }
@@ -111,6 +153,26 @@ entries_of(const struct shape_part *part)
     return part->numbers ? part->blocks * part->instance->size : part->blocks;
 }
 
+/* Adds what an entry of a part is about; false for lack of memory. */
+static bool
+add_entry(const struct sotto_mechanism *mechanism, size_t part, size_t entry,
+          struct sotto_precision *precision)
+{
+    size_t from = mechanism->shape.part[part].from + entry;
+    size_t column = column_of(mechanism, part, entry);
+    size_t missing = mechanism->shape.part[part].numbers
+                         ? mechanism_missing_source(mechanism, from)
+                         : SIZE_MAX;
+    if (missing != SIZE_MAX) {
+        describe_missing(mechanism, part, from - 1,
+                         begin_question(mechanism, part, missing, precision));
+        precision->estimates++;
+        return true;
+    }
+    return column == SIZE_MAX ||
+           add_question(mechanism, part, entry, column, precision);
+}
+
 static bool
 add_questions(const struct sotto_mechanism *mechanism,
               struct sotto_precision *precision)
@@ -125,10 +187,7 @@ add_questions(const struct sotto_mechanism *mechanism,
     good = precision->question != NULL;
     for (size_t i = 0; good && i < shape->parts; i++) {
         for (size_t j = 0; good && j < entries_of(&shape->part[i]); j++) {
-            size_t column = column_of(mechanism, i, j);
-            if (column != SIZE_MAX) {
-                good = add_question(mechanism, i, column, precision);
-            }
+            good = add_entry(mechanism, i, j, precision);
         }
     }
     return good;
@@ -136,11 +195,16 @@ add_questions(const struct sotto_mechanism *mechanism,
 
 /* ---- What a table says --------------------------------------------------- */
 
+/* As a device takes it: "(missing)" is the last but one where it is told. */
 static size_t
 symbol_of(const struct sotto_mechanism *mechanism,
           const struct precision_question *question, struct sotto_value value)
 {
     size_t symbol = 0;
+    if (value.kind == SOTTO_VALUE_MISSING &&
+        mechanism->shape.schema.column[question->column].missing) {
+        return question->categories - 2;
+    }
     while (symbol + 1 < question->categories) {
         const char *text =
             sotto_mechanism_category(mechanism, question->column, symbol);
@@ -167,25 +231,39 @@ observe_shares(const struct sotto_mechanism *mechanism,
             1 / (double)rows;
     }
     question->known = present > 0;
-    question->complete = true;
+}
+
+/* The number that a device takes for a value; one that is missing counts as
+   the middle of the range where it is not told apart. */
+static double
+number_of(const struct precision_question *question, struct sotto_value value)
+{
+    bool there = value.kind == SOTTO_VALUE_NUMBER;
+    if (question->missing) {
+        return there ? 0 : 1;
+    }
+    return there ? fmin(fmax(value.number, question->low), question->high)
+                 : question->centre;
 }
 
 static void
 observe_spread(const struct sotto_table *table, size_t column,
                struct precision_question *question)
 {
-    double n = 0, mean = 0, squares = 0;
+    double n = 0, mean = 0, squares = 0, there = 0;
+    double rows = (double)sotto_table_rows(table);
     for (size_t i = 0; i < sotto_table_rows(table); i++) {
         struct sotto_value value = sotto_table_cell(table, i, column);
-        if (value.kind == SOTTO_VALUE_NUMBER) {
-            double x = fmin(fmax(value.number, question->low), question->high);
-            double off = x - mean;
+        bool has = value.kind == SOTTO_VALUE_NUMBER;
+        there += has ? 1 : 0;
+        if (has || !question->gap) {
+            double x = number_of(question, value), off = x - mean;
             mean += off / ++n;
             squares += off * (x - mean);
         }
     }
-    question->known = n >= 2;
-    question->complete = n == (double)sotto_table_rows(table);
+    question->known = there >= 2;
+    question->absent = question->known ? 1 - there / rows : 0;
     question->mean = n > 0 ? mean : 0;
     question->spread = n >= 2 ? sqrt(squares / (n - 1)) : (double)NAN;
 }
@@ -289,6 +367,9 @@ precision_deviation(const struct precision_question *question, double share,
     if (question->categories > 0) {
         return sqrt(interval_share_variance(&question->share, share) / n);
     }
+    if (question->gap) {
+        return precision_gap_deviation(question, n);
+    }
     double spread = spread_of(question), noise = question->noise;
     return question->unit * sqrt((noise * noise + spread * spread) / n);
 }
@@ -302,6 +383,9 @@ half_of(const struct precision_question *question, double share, double n,
     }
     if (question->categories > 0) {
         return interval_share_half(&question->share, share, n, z);
+    }
+    if (question->gap) {
+        return precision_gap_half(question, n, z);
     }
     double spread = spread_of(question), noise = question->noise;
     return question->unit *
@@ -319,12 +403,14 @@ expect_lies(const struct precision_question *question, double share,
         double far = question->known ? fmax(share, 1 - share) : 1;
         row->lied = liars * far;
         row->forged = liars * (question->most + (question->known ? share : 1));
+    } else if (question->gap) {
+        precision_gap_lies(question, liars, &row->lied, &row->forged);
     } else {
-        double middle = (question->low + question->high) / 2;
-        double half = (question->high - question->low) / 2;
-        double off = question->known ? fabs(question->mean - middle) : half;
-        row->lied = liars * (half + off);
-        row->forged = liars * (question->unit * question->most + off);
+        double low = question->low, high = question->high;
+        double mean = question->known ? question->mean : high;
+        row->lied = liars * fmax(mean - low, high - mean);
+        row->forged = liars * (question->unit * question->most +
+                               fabs(mean - question->centre));
     }
     if (!question->told) {
         row->lied = row->forged = INFINITY;
@@ -344,6 +430,8 @@ sotto_precision_row(const struct sotto_precision *precision, size_t i,
         .low = question->low,
         .high = question->high,
         .known = question->known,
+        .missing = question->missing,
+        .absent = question->gap ? question->absent : 0,
         .value = question->categories > 0
                      ? share
                      : spread_of(question) * question->unit,

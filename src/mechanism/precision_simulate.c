@@ -59,7 +59,8 @@ find_row(const struct sotto_estimate *estimate,
         struct sotto_estimate_row row;
         sotto_estimate_row(estimate, i, 1, &row);
         if (strcmp(row.name, question->name) == 0 &&
-            (row.category != NULL) == (question->categories > 0)) {
+            (row.category != NULL) ==
+                (question->categories > 0 || question->missing)) {
             return i;
         }
     }
@@ -101,8 +102,7 @@ simulate_one(struct rehearsal *rehearsal, const struct sotto_table *table,
          i++) {
         const struct precision_question *question =
             precision_at(rehearsal->precision, i);
-        if (question->told && question->known && question->complete &&
-            !question->part_of_pair) {
+        if (question->told && question->known && !question->part_of_pair) {
             compare(rehearsal, question, people);
         }
     }

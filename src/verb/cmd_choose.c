@@ -208,7 +208,7 @@ run_choose(const struct cli_args *args)
     double confidence = 0.95;
     int status = check_choose(args);
     if (status != CLI_EXIT_DONE ||
-        !cli_number(args, "confidence", 0.5, 0.999999, &confidence)) {
+        !cli_share(args, "confidence", 0.5, 0.999999, &confidence)) {
         return CLI_EXIT_BAD;
     }
     job.path = calloc(job.n, sizeof *job.path);

@@ -96,7 +96,7 @@ run_decode(const struct cli_args *args)
     if (!decode_shapes_read(args, &shapes)) {
         return CLI_EXIT_BAD;
     }
-    if (!cli_number(args, "confidence", 0.5, 0.999999, &job.confidence)) {
+    if (!cli_share(args, "confidence", 0.5, 0.999999, &job.confidence)) {
         return CLI_EXIT_BAD;
     }
     job.z = confidence_z(job.confidence);

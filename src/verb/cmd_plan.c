@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/output_file.h"
 #include "verb/plan.h"
@@ -76,12 +77,12 @@ read_numbers(struct plan_job *job)
     job->confidence = 0.95;
     job->silent = 1.0 / 3;
     job->liars = 0.05;
-    if (!cli_number(args, "confidence", 0.5, 0.999999, &job->confidence) ||
-        !cli_number(args, "silent", 0, 0.99, &job->silent) ||
-        !cli_number(args, "liars", 0, 0.99, &job->liars) ||
-        !cli_number(args, "share", 0.00001, 0.5, &job->share) ||
-        !cli_number(args, "mean", 0.00001, 0.5, &job->mean) ||
-        !cli_number(args, "accuracy", 0.01, 1, &job->accuracy)) {
+    if (!cli_share(args, "confidence", 0.5, 0.999999, &job->confidence) ||
+        !cli_share(args, "silent", 0, 0.99, &job->silent) ||
+        !cli_share(args, "liars", 0, 0.99, &job->liars) ||
+        !cli_share(args, "share", 0.00001, 0.5, &job->share) ||
+        !cli_share(args, "mean", 0.00001, 0.5, &job->mean) ||
+        !cli_share(args, "accuracy", 0.01, 1, &job->accuracy)) {
         return CLI_EXIT_BAD;
     }
     int status =
@@ -97,42 +98,13 @@ read_numbers(struct plan_job *job)
 /* ---- Inputs -------------------------------------------------------------- */
 
 static int
-read_table(struct plan_job *job)
-{
-    const struct cli_args *args = job->args;
-    struct sotto_error err = {0};
-    int status = records_read(args, cli_value(args, "data"),
-                              cli_value(args, "labels"), &job->table);
-    status = CLI_THEN(status, train_categories(args, job->table));
-    status = CLI_THEN(status, train_declare(args, job->table));
-    status = CLI_THEN(status, train_label(args, job->table, &job->label));
-    if (status == CLI_EXIT_DONE) {
-        status =
-            train_drops(args, job->table, job->label, &job->drop, &job->drops);
-    }
-    job->real = true;
-    if (status == CLI_EXIT_DONE && job->label != NULL && job->share == 0 &&
-        job->mean == 0) {
-        size_t column = sotto_table_find(job->table, job->label);
-        if (sotto_table_kind(job->table, column) == SOTTO_COLUMN_NUMBER &&
-            sotto_table_set_category(job->table, column, &err) !=
-                SOTTO_STATUS_OK) {
-            status = cli_fail(&err);
-        }
-    }
-    /* As train: what is simulated is what will be made. */
-    return CLI_THEN(
-        status, train_schema_infer(args, job->table, job->label, &job->schema));
-}
-
-static int
 read_inputs(struct plan_job *job)
 {
     const struct cli_args *args = job->args;
     bool made = cli_given(args, "number") || cli_given(args, "categories");
     bool data = cli_given(args, "data"), schema = cli_given(args, "schema");
     struct sotto_error err = {0};
-    if ((args->words > 0) + made + data + schema != 1 &&
+    if ((args->words > 0) + made + (data || schema) != 1 &&
         !(args->words > 0 && data && !made && !schema)) {
         return cli_bad("give a mechanism M, records with --data F, or what "
                        "will be asked: with --schema S, or --number age=0:120 "
@@ -146,7 +118,7 @@ read_inputs(struct plan_job *job)
         return cli_bad("M has its own epsilon: leave --eps out, or give --data "
                        "in place of M");
     }
-    return data     ? read_table(job)
+    return data     ? plan_read_table(job)
            : schema ? plan_make_schema_table(job)
            : made   ? plan_make_table(job)
                     : CLI_EXIT_DONE;
@@ -202,6 +174,43 @@ answer(struct plan_job *job)
     return status;
 }
 
+/* The plot is SVG: under another name no program would open it. */
+static int
+check_plot(const char *path)
+{
+    const char *name = path != NULL ? strrchr(path, '/') : NULL;
+    name = name != NULL ? name + 1 : path;
+    const char *end = name != NULL ? strrchr(name, '.') : NULL;
+    if (end == NULL || strcasecmp(end, ".svg") == 0) {
+        return CLI_EXIT_DONE;
+    }
+    return cli_bad("-o %.240s: the plot is written as SVG, which every browser "
+                   "shows: say -o %.*s.svg",
+                   path, (int)(end - path < 240 ? end - path : 240), path);
+}
+
+/* Whether --kind is one that plan can simulate. */
+static int
+check_kind(const char *kind)
+{
+    const char *names[16];
+    struct sotto_train_kind at;
+    size_t count = 0;
+    if (kind == NULL || train_kind_find(kind, &at)) {
+        return CLI_EXIT_DONE;
+    }
+    while (count < 16 && sotto_train_kind_at(count, &at)) {
+        names[count++] = at.name;
+    }
+    const char *nearest = cli_nearest(kind, names, count);
+    return nearest != NULL
+               ? cli_bad("there is no kind '%.40s': did you mean '%s'?", kind,
+                         nearest)
+               : cli_bad("there is no kind '%.40s' to simulate: take codebook "
+                         "or direct",
+                         kind);
+}
+
 static int
 run_plan(const struct cli_args *args)
 {
@@ -211,6 +220,8 @@ run_plan(const struct cli_args *args)
         cli_value(args, "labels"), cli_value(args, "schema")};
     int status = output_file_check(cli_value(args, "output"), inputs,
                                    sizeof inputs / sizeof *inputs);
+    status = CLI_THEN(status, check_plot(cli_value(args, "output")));
+    status = CLI_THEN(status, check_kind(cli_value(args, "kind")));
     status = CLI_THEN(status, read_numbers(&job));
     status = CLI_THEN(status, read_inputs(&job));
     status = CLI_THEN(status, answer(&job));
@@ -218,6 +229,7 @@ run_plan(const struct cli_args *args)
     sotto_table_free(job.table);
     sotto_schema_free(job.schema);
     free(job.drop);
+    free(job.answer);
     return status;
 }
 
@@ -228,11 +240,12 @@ static const struct cli_option options[] = {
      "how many are asked (for accuracy 1000,5000,20000)"},
     {0, false, false, "eps", "E,E,...", "the epsilon of a report (1,2,4)"},
     {0, false, false, "share", "S",
-     "every share within S to either side: 0.01 is a point"},
+     "every share within S to either side: 0.01 or 1% is a\n"
+     "point"},
     {0, false, false, "mean", "S",
      "every mean within S of its range to either side"},
     {0, false, false, "accuracy", "A",
-     "a model that is right about A of people: 0.9"},
+     "a model that is right about A of people: 0.9 or 90%"},
     {0, false, false, "data", "FILE",
      "auxiliary records: for accuracy some with a label"},
     {0, false, false, "labels", "FILE", "a file with the label of each record"},
@@ -244,8 +257,8 @@ static const struct cli_option options[] = {
     {0, false, true, "categories", "COL=K",
      "without data: a category of K values"},
     {0, false, false, "schema", "S",
-     "without data: the columns that sotto schema infer\n"
-     "wrote down"},
+     "what the columns are, as sotto schema infer writes\n"
+     "it and you edit it; without data it stands for them"},
     {0, false, true, "keep", "COL",
      "use this column, and no others but those kept and\n"
      "the label"},
@@ -268,7 +281,8 @@ static const struct cli_option options[] = {
     {0, false, false, "seed", "N", "of all that is simulated (1)"},
     {0, false, false, "threads", "N",
      "the result does not depend on it (all cores)"},
-    {'o', false, false, "output", "FILE.svg", "a plot of the accuracies"},
+    {'o', false, false, "output", "FILE.svg",
+     "a plot of accuracies, or of errors, against epsilon"},
     CLI_OPTION_END,
 };
 

@@ -20,6 +20,8 @@ struct plan_job {
     const char *label;                 /* NULL: none */
     const char **drop;
     size_t drops;
+    const char **answer; /* of them, those that may give the answer away */
+    size_t answers;
     char eps[PLAN_LIST_MOST][PLAN_EPS_SIZE]; /* rising */
     double eps_number[PLAN_LIST_MOST];
     size_t eps_count;
@@ -34,6 +36,9 @@ struct plan_job {
 /* A whole number with a comma at every third digit: good until four more. */
 const char *plan_count(double number);
 
+/* plan_columns.c: the table of --data, with its label, its schema and what is
+   left out; tells what its owner should look at first. The exit status. */
+int plan_read_table(struct plan_job *job);
 /* plan_made.c: the table that options, or the file of --schema, describe. The
    exit status. */
 int plan_make_table(struct plan_job *job);

@@ -7,12 +7,9 @@
 #include <string.h>
 
 #include "cli/json_print.h"
-#include "cli/output_file.h"
 #include "host/plot.h"
-#include "host/text.h"
+#include "verb/plan_plot.h"
 #include "verb/plan_survey.h"
-
-#define SVG_MOST ((size_t)1 << 20)
 
 /* ---- Telling ------------------------------------------------------------- */
 
@@ -37,6 +34,8 @@ put_point_json(const struct survey *survey, const struct survey_way *way,
     json_number(stdout, "most", point->most);
     json_number(stdout, "deviation", point->deviation);
     json_number(stdout, "auc", point->auc);
+    json_number(stdout, "auc_deviation", point->auc_deviation);
+    json_bool(stdout, "ranks", point->ranks);
     json_number(stdout, "curve", curve);
     json_number(stdout, "majority", sotto_outlook_majority(way->outlook));
     json_size(stdout, "labelled", sotto_outlook_labelled(way->outlook));
@@ -62,6 +61,7 @@ put_point_text(const struct sotto_campaign_run *run,
            100 * point->low, 100 * point->high, 100 * curve, point->auc,
            point->low > majority        ? "above the majority"
            : point->accuracy > majority ? "may be above it"
+           : point->ranks               ? "no better, but it ranks people"
                                         : "no better than it");
 }
 
@@ -229,6 +229,20 @@ put_ways(struct survey *survey)
     printf(".\n");
 }
 
+/* What train has to leave out, too; direct names what it takes. */
+static void
+put_answers(const struct plan_job *job)
+{
+    if (job->answers == 0) {
+        return;
+    }
+    printf("Give train");
+    for (size_t i = 0; i < job->answers; i++) {
+        printf(" --drop '%s'", cli_shown(job->answer[i]));
+    }
+    printf(", as was done here.\n");
+}
+
 static void
 put_kind(struct survey *survey, struct survey *other)
 {
@@ -254,6 +268,8 @@ put_kind(struct survey *survey, struct survey *other)
     }
     if (best->k == 0 && strcmp(survey->kind, "direct") == 0) {
         put_ways(survey);
+    } else {
+        put_answers(job);
     }
 }
 
@@ -267,6 +283,28 @@ put_kind_json(const struct survey *survey, const struct survey *other)
     json_text(stdout, "other", other->kind);
     json_number(stdout, "other_mean", survey_mean(other));
     json_end(stdout);
+}
+
+/* What is left where the largest class is as often right. */
+static void
+put_not_enough(const struct plan_job *job,
+               const struct sotto_outlook_point *best)
+{
+    const char *people = plan_count(job->people[job->people_count - 1]);
+    const char *eps = job->eps[job->eps_count - 1];
+    if (best->ranks) {
+        printf("With %s people at epsilon %s a model names classes no better "
+               "than the largest class\ndoes for everybody, but it tells who "
+               "is likelier to have a class (AUC %.3f).\nTake its "
+               "probabilities, to put people in order. To name classes, ask "
+               "more people.\n",
+               people, eps, best->auc);
+        return;
+    }
+    printf("Not enough: even %s people at epsilon %s learn no more than which "
+           "class is the\nlargest. More people, more epsilon, or shares alone "
+           "(--share 0.01).\n",
+           people, eps);
 }
 
 static void
@@ -285,11 +323,7 @@ put_words(struct survey *survey, struct survey *other)
     }
     put_kind(survey, other);
     if (best->accuracy <= sotto_outlook_majority(outlook)) {
-        printf("Not enough: even %s people at epsilon %s learn no more than "
-               "which class is the\nlargest. More people, more epsilon, or "
-               "shares alone (--share 0.01).\n",
-               plan_count(job->people[job->people_count - 1]),
-               job->eps[job->eps_count - 1]);
+        put_not_enough(job, best);
     }
     printf("The interval is of one campaign, measured on about %zu test "
            "records, with people like\nthose in the file; it cannot see people "
@@ -302,15 +336,11 @@ put_words(struct survey *survey, struct survey *other)
 static int
 draw_plot(struct survey *survey, const char *path)
 {
-    static const char *const colours[] = {"#1f77b4", "#d62728", "#2ca02c",
-                                          "#9467bd", "#8c564b", "#e377c2"};
     const struct plan_job *job = survey->job;
     struct plot_series series[PLAN_LIST_MOST + 1];
     static double y[SURVEY_POINTS], deviation[SURVEY_POINTS],
         base[PLAN_LIST_MOST];
     static char name[PLAN_LIST_MOST][40];
-    struct host_text text;
-    struct output_file file;
     for (size_t p = 0; p < job->people_count; p++) {
         size_t at = p * job->eps_count;
         for (size_t e = 0; e < job->eps_count; e++) {
@@ -324,8 +354,8 @@ draw_plot(struct survey *survey, const char *path)
         }
         (void)snprintf(name[p], sizeof name[p], "%s people",
                        plan_count(job->people[p]));
-        series[p + 1] = (struct plot_series){name[p], PLOT_LINE, colours[p % 6],
-                                             y + at, deviation + at};
+        series[p + 1] = (struct plot_series){
+            name[p], PLOT_LINE, plan_plot_colour(p), y + at, deviation + at};
     }
     series[0] = (struct plot_series){"largest class", PLOT_DASHED, "#616e7c",
                                      base, NULL};
@@ -336,15 +366,7 @@ draw_plot(struct survey *survey, const char *path)
                         .points = job->eps_count,
                         .series = series,
                         .count = job->people_count + 1};
-    host_text_init(&text, SVG_MOST);
-    plot_svg(&text, &plot);
-    bool good = !text.failed && output_file_open(&file, path);
-    if (good) {
-        (void)fwrite(text.data, 1, text.size, file.stream);
-        good = output_file_commit(&file);
-    }
-    host_text_clear(&text);
-    return good ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
+    return plan_plot_write(&plot, path);
 }
 
 /* ---- All of it ----------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "cli/json_print.h"
 #include "host/confidence.h"
 #include "verb/plan.h"
+#include "verb/plan_plot.h"
 
 #define NAME_WIDTH 24
 #define EPS_LEAST 0.001
@@ -115,6 +116,13 @@ expect_line(const struct plan_job *job, const struct outlook *outlook, size_t i,
     sotto_precision_row(outlook->precision, i, &when, &line->row);
 }
 
+/* Whether what is asked is a share, in points, and not a mean. */
+static bool
+is_share(const struct sotto_precision_row *row)
+{
+    return row->categories > 0 || row->missing;
+}
+
 static void
 put_line_json(const struct plan_job *job, double eps, double people,
               const struct line *line)
@@ -122,7 +130,10 @@ put_line_json(const struct plan_job *job, double eps, double people,
     const struct sotto_precision_row *row = &line->row;
     json_begin(stdout);
     json_text(stdout, "name", row->name);
-    json_text(stdout, "kind", row->categories > 0 ? "shares" : "mean");
+    json_text(stdout, "kind",
+              row->categories > 0 ? "shares"
+              : row->missing      ? "missing"
+                                  : "mean");
     json_size(stdout, "categories", row->categories);
     json_number(stdout, "eps", eps);
     json_number(stdout, "people", people);
@@ -131,6 +142,7 @@ put_line_json(const struct plan_job *job, double eps, double people,
     json_number(stdout, "high", row->high);
     json_bool(stdout, "known", row->known);
     json_number(stdout, "assumed", row->value);
+    json_number(stdout, "absent", row->absent);
     json_number(stdout, "deviation", row->deviation);
     json_number(stdout, "half", row->half);
     json_number(stdout, "half_together", line->joint);
@@ -146,11 +158,12 @@ static void
 put_line_text(const struct line *line)
 {
     const struct sotto_precision_row *row = &line->row;
-    bool share = row->categories > 0;
-    double unit = share ? 100 : 1;
+    double unit = is_share(row) ? 100 : 1;
     char what[40];
-    if (share) {
+    if (row->categories > 0) {
         (void)snprintf(what, sizeof what, "%zu shares, %%", row->categories);
+    } else if (row->missing) {
+        (void)snprintf(what, sizeof what, "share missing, %%");
     } else {
         (void)snprintf(what, sizeof what, "mean of %.4g to %.4g", row->low,
                        row->high);
@@ -201,17 +214,17 @@ put_case(const struct plan_job *job, const struct outlook *outlook, double eps,
 static double
 half_wanted(const struct plan_job *job, const struct sotto_precision_row *row)
 {
-    return row->categories > 0 ? job->share
-                               : job->mean * (row->high - row->low);
+    return is_share(row) ? job->share : job->mean * (row->high - row->low);
 }
 
-/* The answers that the neediest question needs. */
+/* The answers that the neediest question needs, and which question that is. */
 static double
 people_needed(const struct plan_job *job, const struct outlook *outlook,
-              const char **ret_name, size_t *ret_categories)
+              struct sotto_precision_row *ret_row)
 {
     const struct sotto_precision_case when = {2, 1, 0};
     double most = 0, z = confidence_z(job->confidence);
+    *ret_row = (struct sotto_precision_row){.name = ""};
     for (size_t i = 0; i < sotto_precision_rows(outlook->precision); i++) {
         struct sotto_precision_row row;
         sotto_precision_row(outlook->precision, i, &when, &row);
@@ -221,8 +234,7 @@ people_needed(const struct plan_job *job, const struct outlook *outlook,
                      : 0;
         if (people > most) {
             most = people;
-            *ret_name = row.name;
-            *ret_categories = row.categories;
+            *ret_row = row;
         }
     }
     return most;
@@ -238,14 +250,12 @@ find_eps(const struct plan_job *job, double people, double *ret_eps)
     for (int i = 0; status == CLI_EXIT_DONE && i < EPS_STEPS; i++) {
         double eps = i == 0 ? high : sqrt(low * high);
         char text[PLAN_EPS_SIZE];
-        const char *name = "";
-        size_t categories = 0;
+        struct sotto_precision_row row;
         struct outlook outlook;
         (void)snprintf(text, sizeof text, "%.6f", eps);
         status = outlook_init(job, text, &outlook);
         if (status == CLI_EXIT_DONE) {
-            bool enough =
-                people_needed(job, &outlook, &name, &categories) <= people;
+            bool enough = people_needed(job, &outlook, &row) <= people;
             if (i == 0 && !enough) {
                 *ret_eps = INFINITY;
                 outlook_clear(&outlook);
@@ -262,20 +272,23 @@ find_eps(const struct plan_job *job, double people, double *ret_eps)
 
 /* "shares of 40 categories of region within 1 point" */
 static void
-say_question(const struct plan_job *job, const char *name, size_t categories,
+say_question(const struct plan_job *job, const struct sotto_precision_row *row,
              char *text, size_t size)
 {
-    if (categories > 0) {
-        (void)snprintf(text, size,
-                       "the shares of %zu categories of %.60s within %.3g "
-                       "point%s",
-                       categories, cli_shown(name), 100 * job->share,
-                       job->share == 0.01 ? "" : "s");
-    } else {
+    char what[60];
+    if (!is_share(row)) {
         (void)snprintf(text, size,
                        "the mean of %.60s within %.3g%% of its range",
-                       cli_shown(name), 100 * job->mean);
+                       cli_shown(row->name), 100 * job->mean);
+        return;
     }
+    (void)snprintf(what, sizeof what,
+                   row->missing ? "the share without a value"
+                                : "the shares of %zu categories",
+                   row->categories);
+    (void)snprintf(text, size, "%s of %.60s within %.3g point%s", what,
+                   cli_shown(row->name), 100 * job->share,
+                   job->share == 0.01 ? "" : "s");
 }
 
 static void
@@ -294,15 +307,14 @@ static void
 put_needed(const struct plan_job *job, const struct outlook *outlook,
            double eps)
 {
-    const char *name = "";
-    size_t categories = 0;
-    double needed = people_needed(job, outlook, &name, &categories);
+    struct sotto_precision_row row;
+    double needed = people_needed(job, outlook, &row);
     double most =
         job->people_count > 0 ? job->people[job->people_count - 1] : 0;
     char question[200];
-    say_question(job, name, categories, question, sizeof question);
+    say_question(job, &row, question, sizeof question);
     if (cli_given(job->args, "json")) {
-        put_needed_json("people", eps, needed, name);
+        put_needed_json("people", eps, needed, row.name);
     } else if (!isfinite(needed)) {
         printf("At epsilon %g no number of people is enough to tell %s.\n", eps,
                question);
@@ -379,19 +391,60 @@ put_check(const struct plan_job *job, const struct outlook *outlook, double eps)
 
 /* ---- All of it ----------------------------------------------------------- */
 
+/* Of whom the mean of a number is that may be missing. */
+static void
+put_missing(const struct outlook *outlook)
+{
+    const struct sotto_precision_case when = {2, 1, 0};
+    for (size_t i = 0; i + 1 < sotto_precision_rows(outlook->precision); i++) {
+        struct sotto_precision_row row, next;
+        sotto_precision_row(outlook->precision, i, &when, &row);
+        sotto_precision_row(outlook->precision, i + 1, &when, &next);
+        if (!next.missing) {
+            continue;
+        }
+        printf("The mean of %.60s is of those who have a value: ",
+               cli_shown(row.name));
+        if (row.known) {
+            printf("%.1f%% of these records have none.\n", 100 * row.absent);
+        } else {
+            printf("here everybody is taken to\nhave one, and each who has "
+                   "none makes it wider. Records (--data F) tell how many.\n");
+        }
+    }
+}
+
+/* The kind, with the options that outlook_init has for it. */
+static void
+put_kind(const struct plan_job *job, const struct outlook *outlook)
+{
+    const struct sotto_precision_case when = {2, 1, 0};
+    size_t questions = 0, categories = 0;
+    for (size_t i = 0; i < sotto_precision_rows(outlook->precision); i++) {
+        struct sotto_precision_row row;
+        sotto_precision_row(outlook->precision, i, &when, &row);
+        bool label = job->label != NULL && strcmp(row.name, job->label) == 0;
+        questions += row.missing ? 0 : 1; /* it shares its number's report */
+        categories += row.categories > 0 && !label ? 1 : 0;
+    }
+    printf("KIND: direct%s%s, which answers questions about columns by "
+           "themselves.\n%s",
+           categories > 0 ? " --categories " CHANNEL : "",
+           is_label_symbols(job) ? " --label-channel " CHANNEL : "",
+           questions > 1 ? "Each takes its part of epsilon: ask fewer columns "
+                           "(--keep), and each is told more\nsharply.\n"
+                         : "");
+}
+
 static void
 put_words(const struct plan_job *job, const struct outlook *outlook)
 {
-    size_t rows = sotto_precision_rows(outlook->precision);
     if (cli_given(job->args, "json")) {
         return;
     }
+    put_missing(outlook);
     if (job->mechanism == NULL) {
-        printf("KIND: direct --categories " CHANNEL ", which answers questions "
-               "about columns by themselves.%s\n",
-               rows > 1 ? " Each takes its part of epsilon:\nask fewer columns "
-                          "(--keep), and each is told more sharply."
-                        : "");
+        put_kind(job, outlook);
     }
     printf("Silent people widen intervals; if who is silent depends on the "
            "answer, no number of\npeople mends it. Lies move an estimate by at "
@@ -399,11 +452,12 @@ put_words(const struct plan_job *job, const struct outlook *outlook)
 }
 
 static int
-plan_eps(const struct plan_job *job, const char *text, bool last)
+plan_eps(const struct plan_job *job, size_t eps, bool last,
+         struct plan_widths *widths)
 {
     struct outlook outlook;
     struct sotto_mechanism_info info;
-    int status = outlook_init(job, text, &outlook);
+    int status = outlook_init(job, job->eps[eps], &outlook);
     if (status == CLI_EXIT_DONE) {
         sotto_mechanism_info(outlook.mechanism, &info);
         if (sotto_precision_rows(outlook.precision) == 0) {
@@ -414,6 +468,9 @@ plan_eps(const struct plan_job *job, const char *text, bool last)
     }
     for (size_t i = 0; status == CLI_EXIT_DONE && i < job->people_count; i++) {
         put_case(job, &outlook, info.eps, job->people[i]);
+    }
+    if (status == CLI_EXIT_DONE && widths != NULL) {
+        status = plan_widths_take(widths, job, eps, outlook.precision);
     }
     if (status == CLI_EXIT_DONE && (job->share > 0 || job->mean > 0)) {
         put_needed(job, &outlook, info.eps);
@@ -426,17 +483,33 @@ plan_eps(const struct plan_job *job, const char *text, bool last)
     return status;
 }
 
+/* Where the plot goes; NULL: there is none, or it is of accuracies, which are
+   asked for, too. */
+static const char *
+plot_path(const struct plan_job *job)
+{
+    return job->accuracy > 0 ? NULL : cli_value(job->args, "output");
+}
+
 int
 plan_shares(const struct plan_job *job)
 {
+    const char *path = plot_path(job);
+    struct plan_widths widths = {0};
     int status = CLI_EXIT_DONE;
     size_t count = job->mechanism != NULL ? 1 : job->eps_count;
     if (job->people_count == 0 && job->share == 0 && job->mean == 0) {
         return cli_bad("how many people, or how sharp? Give --people 5000, "
                        "--share 0.01 (each share within 1 point), or both");
     }
+    if (path != NULL && (job->mechanism != NULL || job->people_count == 0)) {
+        return cli_bad("-o: a plot of errors is against epsilon, for so many "
+                       "people: give --people N, and no mechanism, which has "
+                       "one epsilon");
+    }
     for (size_t i = 0; status == CLI_EXIT_DONE && i < count; i++) {
-        status = plan_eps(job, job->eps[i], i + 1 == count);
+        status =
+            plan_eps(job, i, i + 1 == count, path != NULL ? &widths : NULL);
     }
     for (size_t i = 0;
          status == CLI_EXIT_DONE && job->mechanism == NULL &&
@@ -444,5 +517,9 @@ plan_shares(const struct plan_job *job)
          i++) {
         status = put_eps_needed(job, job->people[i]);
     }
+    if (status == CLI_EXIT_DONE && path != NULL) {
+        status = plan_widths_draw(&widths, job, path);
+    }
+    plan_widths_clear(&widths);
     return status;
 }

@@ -87,10 +87,14 @@ rank_ways(struct survey *survey)
     size_t best[SOTTO_CAMPAIGN_COLUMNS_MAX], count = 0;
     struct sotto_error err = {0};
     int status = CLI_EXIT_DONE;
-    if (sotto_campaign_rank_columns(job->table, job->label, NULL, 0,
-                                    survey->way[0].options.seed, best, NULL,
-                                    &count, &err) != SOTTO_STATUS_OK) {
+    if (sotto_campaign_rank_columns(job->table, job->label, job->drop,
+                                    job->drops, survey->way[0].options.seed,
+                                    best, NULL, &count,
+                                    &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
+    }
+    if (count == 0 && cli_given(job->args, "keep")) {
+        return CLI_EXIT_DONE; /* its owner wants them all the same */
     }
     survey->ways = count < SURVEY_WAYS ? count : SURVEY_WAYS;
     for (size_t i = 0; status == CLI_EXIT_DONE && i < survey->ways; i++) {
@@ -153,7 +157,7 @@ survey_init(struct survey *survey, const struct plan_job *job, const char *kind,
         .threads = (unsigned)threads,
         .watch = watch_port(&survey->watch),
     };
-    if (direct && job->drops == 0) {
+    if (direct) {
         status = rank_ways(survey);
     }
     *ret_empty = survey->ways == 0;

@@ -24,6 +24,7 @@ fail_column(const struct sotto_table *table, const char *option,
                        "column at a time, --%s A --%s B",
                        option, name, option, option);
     }
+    nearest = nearest != NULL ? nearest : cli_begun(name, names, columns);
     return cli_bad("--%s: the data has no column \"%.80s\"; its %zu column%s "
                    "\"%.80s\"%s%.80s%s%s%s",
                    option, name, columns, columns == 1 ? " is" : "s include",

@@ -62,6 +62,11 @@ int train_schema_infer(const struct cli_args *args,
 int train_schema(const struct cli_args *args, const struct sotto_table *table,
                  const char **label, struct sotto_schema **ret_schema);
 
+/* Makes categories of the table's columns of numbers that a schema calls so:
+   simulated campaigns count and split by them. The exit status. */
+int train_schema_categories(const struct sotto_schema *schema,
+                            struct sotto_table *table);
+
 /* ---- Without data; the exit status ----------------------------------------
  */
 

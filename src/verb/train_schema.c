@@ -243,3 +243,24 @@ train_schema(const struct cli_args *args, const struct sotto_table *table,
     }
     return status;
 }
+
+int
+train_schema_categories(const struct sotto_schema *schema,
+                        struct sotto_table *table)
+{
+    const struct sotto_schema_column *as;
+    struct sotto_error err = {0};
+    int status = CLI_EXIT_DONE;
+    for (size_t i = 0; status == CLI_EXIT_DONE &&
+                       (as = sotto_schema_column_at(schema, i)) != NULL;
+         i++) {
+        size_t column = sotto_table_find(table, as->name);
+        if (as->use != SOTTO_SCHEMA_DROP &&
+            sotto_schema_is_category(as->type) && column != SIZE_MAX &&
+            sotto_table_kind(table, column) == SOTTO_COLUMN_NUMBER) {
+            status =
+                cli_exit(sotto_table_set_category(table, column, &err), &err);
+        }
+    }
+    return status;
+}

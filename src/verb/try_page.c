@@ -44,10 +44,18 @@ deviation_of(const struct sotto_try_mean *mean)
 static double
 clean_of(const struct sotto_try *result)
 {
-    return fmax(result->linear.accuracy, result->network.accuracy);
+    return try_is_number(result)
+               ? result->line.r2
+               : fmax(result->linear.accuracy, result->network.accuracy);
 }
 
-/* The kinds that are preferred, the largest class and the fit without privacy,
+static const char *
+base_of(const struct sotto_try *result)
+{
+    return try_is_number(result) ? "the best constant" : "the largest class";
+}
+
+/* The kinds that are preferred, the best constant and the fit without privacy,
    with a margin, to multiples of 5: what does worse is cut off. */
 static struct span
 find_span(const struct sotto_try *result)
@@ -170,8 +178,7 @@ set_plot(json_t *values, const struct sotto_try *result)
     json_t *curves = host_values_list(values, "curves", SOTTO_TRY_KINDS);
     json_t *marks = host_values_list(values, "marks", result->count);
     set_ticks(values, &span);
-    set_limit(json_array_get(limits, 0), &span, result->share,
-              "the largest class");
+    set_limit(json_array_get(limits, 0), &span, result->share, base_of(result));
     set_limit(json_array_get(limits, 1), &span, clean_of(result),
               "without privacy");
     for (size_t k = 0; k < SOTTO_TRY_KINDS; k++) {
@@ -187,6 +194,17 @@ set_plot(json_t *values, const struct sotto_try *result)
 
 /* ---- Tables ---------------------------------------------------------------
  */
+
+/* The second score of a row: the AUC, or the error of a number. */
+static void
+set_second(json_t *row, const struct sotto_try *result, double auc, double rmse)
+{
+    if (try_is_number(result)) {
+        host_values_text(row, "auc", "%.6g", rmse);
+    } else {
+        host_values_text(row, "auc", "%.2f", auc);
+    }
+}
 
 static void
 set_rows(json_t *values, const struct sotto_try *result)
@@ -209,24 +227,43 @@ set_rows(json_t *values, const struct sotto_try *result)
         host_values_text(row, "deviation", "%.1f",
                          100 * deviation_of(&cell->after));
         host_values_text(row, "balanced", "%.1f", 100 * cell->after.balanced);
-        host_values_text(row, "auc", "%.2f", cell->after.auc);
+        set_second(row, result, cell->after.auc, cell->after.rmse);
         (void)json_array_append_new(rows, row);
     }
     (void)json_object_set_new(values, "rows", rows);
 }
 
 static void
-set_baseline(json_t *list, const char *what, double accuracy, double auc)
+set_baseline(json_t *list, const struct sotto_try *result, const char *what,
+             double accuracy, double auc, double rmse)
 {
     json_t *row = json_object();
     host_values_text(row, "what", "%s", what);
     host_values_text(row, "accuracy", "%.1f", 100 * accuracy);
-    host_values_text(row, "auc", "%.2f", auc);
+    set_second(row, result, auc, rmse);
     (void)json_array_append_new(list, row);
 }
 
+/* Lines through clean rows, of a number as the label. */
 static void
-set_baselines(json_t *values, const struct sotto_try *result)
+set_lines(json_t *list, const struct sotto_try *result)
+{
+    const struct sotto_campaign_number *lines[] = {&result->line,
+                                                   &result->aux_line};
+    static const char *const what[] = {"a line through the people's clean rows",
+                                       "a line through the auxiliary rows"};
+    set_baseline(list, result, "the best constant", 0, 0,
+                 result->constant_rmse);
+    for (size_t i = 0; i < 2; i++) {
+        if (lines[i]->rows > 0) {
+            set_baseline(list, result, what[i], lines[i]->r2, 0,
+                         lines[i]->rmse);
+        }
+    }
+}
+
+static void
+set_fits(json_t *list, const struct sotto_try *result)
 {
     const struct {
         const char *what;
@@ -236,13 +273,24 @@ set_baselines(json_t *values, const struct sotto_try *result)
         {"a network on the people's clean rows", &result->network},
         {"logistic regression on the auxiliary rows", &result->aux_linear},
         {"a network on the auxiliary rows", &result->aux_network}};
-    json_t *list = json_array();
-    set_baseline(list, "the largest class for everybody", result->share, 0.5);
+    set_baseline(list, result, "the largest class for everybody", result->share,
+                 0.5, 0);
     for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
         if (fits[i].score->rows > 0) {
-            set_baseline(list, fits[i].what, fits[i].score->accuracy,
-                         fits[i].score->auc);
+            set_baseline(list, result, fits[i].what, fits[i].score->accuracy,
+                         fits[i].score->auc, 0);
         }
+    }
+}
+
+static void
+set_baselines(json_t *values, const struct sotto_try *result)
+{
+    json_t *list = json_array();
+    if (try_is_number(result)) {
+        set_lines(list, result);
+    } else {
+        set_fits(list, result);
     }
     (void)json_object_set_new(values, "baselines", list);
 }
@@ -265,6 +313,24 @@ set_verdicts(json_t *values, const struct tried *tried)
 /* ---- All of it ------------------------------------------------------------
  */
 
+/* Words that differ between a class and a number. */
+static void
+set_words(json_t *values, const struct sotto_try *result)
+{
+    bool number = try_is_number(result);
+    host_values_bool(values, "number", number);
+    host_values_text(values, "what", "%s",
+                     number ? "of how it varies is explained" : "are right");
+    host_values_text(values, "base", "%s", base_of(result));
+    host_values_text(values, "measure", "%s",
+                     number ? "What is explained" : "Accuracy");
+    host_values_text(values, "short", "%s", number ? "explained" : "right");
+    host_values_text(values, "second", "%s", number ? "RMSE" : "AUC");
+    host_values_text(values, "way", "%s", number ? "lot" : "classes");
+    host_values_text(values, "constant", "%.6g", result->constant);
+    host_values_text(values, "constant_rmse", "%.6g", result->constant_rmse);
+}
+
 static void
 set_facts(json_t *values, const struct tried *tried)
 {
@@ -284,6 +350,8 @@ set_facts(json_t *values, const struct tried *tried)
     host_values_text(values, "clean", "%.1f", 100 * clean_of(result));
     host_values_bool(values, "learns", learns);
     host_values_bool(values, "some_out", result->outs > 0);
+    host_values_text(values, "answers", "%s",
+                     result->answers > 0 ? TRY_ANSWERS : "");
     host_values_bool(values, "warned", result->warnings > 0);
     if (learns) {
         const struct sotto_try_at *at = &result->at[result->advised];
@@ -346,17 +414,19 @@ write_plot(const struct tried *tried, const char *folder)
     char title[200], subtitle[200];
     struct span span = find_span(result);
     const struct plot_series series[] = {
-        {"largest class", PLOT_MARKS, colours[2], y[2], NULL},
+        {base_of(result) + strlen("the "), PLOT_MARKS, colours[2], y[2], NULL},
         {"codebook", PLOT_LINE, colours[0], y[0], deviation[0]},
         {"direct", PLOT_LINE, colours[1], y[1], deviation[1]}};
-    const struct plot plot = {.title = title,
-                              .subtitle = subtitle,
-                              .x = x,
-                              .points = result->count,
-                              .series = series,
-                              .count = 3,
-                              .low = span.low,
-                              .high = span.high};
+    const struct plot plot = {
+        .title = title,
+        .subtitle = subtitle,
+        .y_name = try_is_number(result) ? "share explained (R2), %" : NULL,
+        .x = x,
+        .points = result->count,
+        .series = series,
+        .count = 3,
+        .low = span.low,
+        .high = span.high};
     struct host_text text;
     for (size_t i = 0; i < result->count; i++) {
         x[i] = strtod(result->at[i].eps, NULL);
@@ -392,6 +462,7 @@ try_page_write(const struct tried *tried, const char *folder)
         return CLI_EXIT_FAILED;
     }
     host_text_init(&page, TEXT_MOST);
+    set_words(values, tried->result);
     set_facts(values, tried);
     set_sentences(values, tried);
     set_plot(values, tried->result);

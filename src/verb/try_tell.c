@@ -12,6 +12,7 @@
 #include "host/text.h"
 
 #define TEXT_MOST (1u << 16)
+#define CELL_WIDTH 30 /* of a kind's scores at an epsilon */
 
 const char *
 try_kind_name(enum sotto_try_kind kind)
@@ -67,6 +68,10 @@ try_say_verdict(struct host_text *to, const struct tried *tried,
     const struct sotto_try *result = tried->result;
     const struct sotto_try_mean *after = &best_cell(at)->after;
     const struct sotto_try_mean *before = &best_cell(at)->before;
+    if (try_is_number(result)) {
+        try_number_verdict(to, tried, at);
+        return;
+    }
     switch (at->before) {
     case SOTTO_TRY_LEARNS:
         host_text_print(to,
@@ -161,6 +166,10 @@ try_say_advice(struct host_text *to, const struct tried *tried)
     const struct sotto_try_at *at =
         result->advised != SIZE_MAX ? &result->at[result->advised] : NULL;
     double clean = best_clean(result), labels = best_aux(result);
+    if (try_is_number(result)) {
+        try_number_advice(to, tried);
+        return;
+    }
     if (clean <= result->share) {
         host_text_print(to,
                         "Even without privacy these columns do not tell \"%s\" "
@@ -241,6 +250,9 @@ put_columns(struct host_text *to, const struct tried *tried,
         }
         return;
     }
+    for (size_t i = 0; i < tried->keeps; i++) {
+        put_option(to, "keep", tried->keep[i]);
+    }
     for (size_t i = 0; i < tried->drops; i++) {
         put_option(to, "drop", tried->drop[i]);
     }
@@ -258,10 +270,20 @@ try_say_commands(struct host_text *to, const struct tried *tried)
     host_text_print(to, "sotto train %s", try_kind_name(at->best));
     put_option(to, "data", tried->file);
     put_option(to, "label", tried->label);
-    if (tried->number) {
+    if (tried->schema != NULL) {
+        put_option(to, "schema", tried->schema);
+    } else if (tried->number) {
         put_option(to, "category", tried->label);
     }
+    for (size_t i = 0; i < tried->categories; i++) {
+        if (!tried->number || strcmp(tried->category[i], tried->label) != 0) {
+            put_option(to, "category", tried->category[i]);
+        }
+    }
     host_text_print(to, " --eps %s", at->eps);
+    if (direct && try_is_number(result)) {
+        host_text_print(to, " --lambda 0.5");
+    }
     if (!direct) {
         host_text_print(to, " --people %zu", result->people);
     }
@@ -275,7 +297,8 @@ try_say_commands(struct host_text *to, const struct tried *tried)
                         "sotto fit campaign.sotto people.reports");
     if (direct) {
         put_option(to, "aux", tried->file);
-        host_text_print(to, " --prior-most 2000 --validation 0");
+        host_text_print(to, " --prior-most 2000%s",
+                        try_is_number(result) ? "" : " --validation 0");
     }
     host_text_print(to, " -o campaign.model\n"
                         "sotto evaluate campaign.model --data TEST.csv\n");
@@ -304,17 +327,24 @@ tell_split(FILE *to, const struct tried *tried)
         (void)fprintf(to, "%zu rows have no label and were left out.\n",
                       result->left);
     }
-    (void)fprintf(to,
-                  "\"%s\" has %zu classes; the largest, \"%s\", has %.1f%% of "
-                  "the test rows.\n",
-                  cli_shown(tried->label), result->classes,
-                  cli_shown(result->largest), 100 * result->share);
+    if (try_is_number(result)) {
+        try_number_label(to, tried);
+    } else {
+        (void)fprintf(to,
+                      "\"%s\" has %zu classes; the largest, \"%s\", has "
+                      "%.1f%% of the test rows.\n",
+                      cli_shown(tried->label), result->classes,
+                      cli_shown(result->largest), 100 * result->share);
+    }
     for (size_t i = 0; i < result->warnings; i++) {
         (void)fprintf(to, "Look: %s\n", cli_shown(result->warning[i]));
     }
     for (size_t i = 0; i < result->outs; i++) {
         (void)fprintf(to, "Left out: \"%s\" (%s).\n", cli_shown(result->out[i]),
                       result->why[i]);
+    }
+    if (result->answers > 0) {
+        (void)fprintf(to, "%s\n", TRY_ANSWERS);
     }
 }
 
@@ -323,10 +353,10 @@ tell_cell(FILE *to, const struct sotto_try_cell *cell, bool best)
 {
     const struct sotto_try_mean *after = &cell->after;
     if (after->runs == 0) {
-        (void)fprintf(to, "  %26s", "not possible");
+        (void)fprintf(to, "  %*s", CELL_WIDTH, "not possible");
         return;
     }
-    (void)fprintf(to, "  %5.1f +-%4.1f  %5.1f  %5.2f%s", 100 * after->accuracy,
+    (void)fprintf(to, "  %5.1f +-%4.1f %9.1f %6.2f%s", 100 * after->accuracy,
                   100 * (isnan(after->deviation) ? 0 : after->deviation),
                   100 * after->balanced, after->auc, best ? "*" : " ");
 }
@@ -334,10 +364,13 @@ tell_cell(FILE *to, const struct sotto_try_cell *cell, bool best)
 static void
 tell_table(FILE *to, const struct sotto_try *result)
 {
-    (void)fprintf(to, "\n%8s  %-26s  %-26s\n", "", "codebook",
+    (void)fprintf(to, "\n%8s  %-*s  %s\n", "", CELL_WIDTH, "codebook",
                   "direct, a few columns");
-    (void)fprintf(to, "%8s  %s  %s\n", "epsilon", "accuracy   balanced  AUC ",
-                  "accuracy   balanced  AUC ");
+    (void)fprintf(to, "%8s", "epsilon");
+    for (size_t k = 0; k < SOTTO_TRY_KINDS; k++) {
+        (void)fprintf(to, "  %-12s %9s %6s ", "accuracy, %", "balanced", "AUC");
+    }
+    (void)fputs("\n", to);
     for (size_t i = 0; i < result->count; i++) {
         const struct sotto_try_at *at = &result->at[i];
         (void)fprintf(to, "%8s", at->eps);
@@ -355,7 +388,7 @@ static void
 tell_clean(FILE *to, const char *what, const struct sotto_campaign_score *score)
 {
     if (score->rows > 0) {
-        (void)fprintf(to, "  %-34s %5.1f  %5.1f  %5.2f\n", what,
+        (void)fprintf(to, "  %-34s %11.1f %9.1f %6.2f\n", what,
                       100 * score->accuracy, 100 * score->balanced, score->auc);
     }
 }
@@ -363,10 +396,9 @@ tell_clean(FILE *to, const char *what, const struct sotto_campaign_score *score)
 static void
 tell_baselines(FILE *to, const struct sotto_try *result)
 {
-    (void)fputs("\nWithout privacy:                    accuracy, balanced, "
-                "AUC\n",
-                to);
-    (void)fprintf(to, "  %-34s %5.1f  %5.1f   0.50\n", "the largest class",
+    (void)fprintf(to, "\n%-36s %11s %9s %6s\n",
+                  "Without privacy:", "accuracy, %", "balanced", "AUC");
+    (void)fprintf(to, "  %-34s %11.1f %9.1f   0.50\n", "the largest class",
                   100 * result->share, 100 / (double)result->classes);
     tell_clean(to, "logistic regression, people", &result->linear);
     tell_clean(to, "network, people", &result->network);
@@ -393,9 +425,14 @@ try_tell_text(FILE *to, const struct tried *tried)
     const struct sotto_try *result = tried->result;
     struct host_text text;
     tell_split(to, tried);
-    tell_table(to, result);
-    tell_impossible(to, result);
-    tell_baselines(to, result);
+    if (try_is_number(result)) {
+        try_number_table(to, result);
+        tell_impossible(to, result);
+    } else {
+        tell_table(to, result);
+        tell_impossible(to, result);
+        tell_baselines(to, result);
+    }
     (void)fputs("\n", to);
     for (size_t i = 0; i < result->count; i++) {
         host_text_init(&text, TEXT_MOST);
@@ -428,9 +465,13 @@ tell_json_table(FILE *to, const struct tried *tried)
     json_size(to, "people", result->people);
     json_size(to, "test", result->test);
     json_size(to, "no_label", result->left);
-    json_size(to, "classes", result->classes);
-    json_text(to, "largest", result->largest);
-    json_number(to, "majority", result->share);
+    if (try_is_number(result)) {
+        try_number_json_label(to, result);
+    } else {
+        json_size(to, "classes", result->classes);
+        json_text(to, "largest", result->largest);
+        json_number(to, "majority", result->share);
+    }
     json_number(to, "seconds", result->seconds);
     json_text(to, "advised_eps",
               result->advised != SIZE_MAX ? result->at[result->advised].eps
@@ -456,6 +497,26 @@ tell_json_clean(FILE *to, const char *learner, const char *rows,
 }
 
 static void
+tell_json_scores(FILE *to, const struct sotto_try *result,
+                 const struct sotto_try_cell *cell)
+{
+    json_number(to, "accuracy", cell->after.accuracy);
+    json_number(to, "deviation", cell->after.deviation);
+    json_number(to, "worst", cell->after.low);
+    json_number(to, "balanced", cell->after.balanced);
+    json_number(to, "auc", cell->after.auc);
+    json_number(to, "gain", cell->after.gain);
+    json_number(to, "gain_error", cell->after.gain_error);
+    json_number(to, "gain_once", cell->after.gain_once);
+    json_number(to, "before_accuracy", cell->before.accuracy);
+    json_number(to, "before_gain", cell->before.gain);
+    json_number(to, "before_gain_error", cell->before.gain_error);
+    json_number(to, "before_gain_once", cell->before.gain_once);
+    json_number(to, "before_auc", cell->before.auc);
+    json_number(to, "majority", result->share);
+}
+
+static void
 tell_json_cell(FILE *to, const struct sotto_try *result,
                const struct sotto_try_at *at, size_t kind)
 {
@@ -471,22 +532,13 @@ tell_json_cell(FILE *to, const struct sotto_try *result,
         json_end(to);
         return;
     }
-    json_number(to, "accuracy", cell->after.accuracy);
-    json_number(to, "deviation", cell->after.deviation);
-    json_number(to, "worst", cell->after.low);
-    json_number(to, "balanced", cell->after.balanced);
-    json_number(to, "auc", cell->after.auc);
-    json_number(to, "gain", cell->after.gain);
-    json_number(to, "gain_error", cell->after.gain_error);
-    json_number(to, "gain_once", cell->after.gain_once);
+    if (try_is_number(result)) {
+        try_number_json_cell(to, cell);
+    } else {
+        tell_json_scores(to, result, cell);
+    }
     json_text(to, "verdict", verdict_name(cell->after.verdict));
-    json_number(to, "before_accuracy", cell->before.accuracy);
-    json_number(to, "before_gain", cell->before.gain);
-    json_number(to, "before_gain_error", cell->before.gain_error);
-    json_number(to, "before_gain_once", cell->before.gain_once);
-    json_number(to, "before_auc", cell->before.auc);
     json_text(to, "before_verdict", verdict_name(cell->before.verdict));
-    json_number(to, "majority", result->share);
     if (kind == SOTTO_TRY_DIRECT) {
         json_size(to, "columns", cell->columns);
     } else {
@@ -502,6 +554,7 @@ try_tell_json(FILE *to, const struct tried *tried)
 {
     const struct sotto_try *result = tried->result;
     tell_json_table(to, tried);
+    try_number_json_lines(to, result);
     tell_json_clean(to, "linear", "people", &result->linear);
     tell_json_clean(to, "network", "people", &result->network);
     tell_json_clean(to, "linear", "aux", &result->aux_linear);

@@ -24,6 +24,19 @@ run 0 plan --number age=0:120 --categories region=40 --people 5000 --eps 1 \
     --json
 grep -q '"name": "age", "kind": "mean"' out || fail "no mean: $(cat out)"
 
+# A plot: a line for each number of people, or for each question.
+run 0 plan --number age=0:120 --categories region=40 --people 5000,20000 \
+    --eps 1,2,4 -o widths.svg
+grep -q '>half the interval, %<' widths.svg || fail "no plot of errors"
+grep -q '>20,000 people<' widths.svg || fail "no line for 20,000 people"
+run 0 plan --number age=0:120 --categories region=40 --people 5000 \
+    --eps 1,2,4 -o questions.svg
+grep -q '>region, shares<' questions.svg && grep -q '>age<' questions.svg ||
+    fail "no line for each question"
+run 2 plan --categories region=40 --share 0.01 --eps 1,2 -o none.svg
+says "a plot of errors is against epsilon" "give --people N"
+absent none.svg
+
 # ---- A mechanism, and records ------------------------------------------------
 run 0 train direct --data "$data" --label diagnosis --keep radius_mean \
     --range radius_mean=5:30 --eps 4 -o wdbc.sotto
@@ -34,6 +47,38 @@ run 0 plan --data "$data" --label diagnosis --keep radius_mean --eps 4 \
     --people 1000 --share 0.05
 grep -q '^Formula and simulation: ' out || fail "not compared: $(cat out)"
 
+# ---- A column with gaps ------------------------------------------------------
+# What plan says of it is what decode then prints, within a tenth.
+awk 'BEGIN {
+    srand(3); print "sugar"
+    for (i = 0; i < 2000; i++)
+        print rand() < 0.5 ? "NA" : 100 + 100 * rand()
+}' >gaps.csv
+run 0 plan --data gaps.csv --range sugar=0:200 --eps 4 --people 2000 --json
+json out
+cp out planned
+run 0 train direct --data gaps.csv --range sugar=0:200 --eps 4 -o gaps.sotto
+run 0 privatise gaps.sotto gaps.csv --seed 1 -o gaps.reports
+run 0 decode gaps.sotto gaps.reports --json
+python3 - <<'P' || fail "plan and decode differ: $(cat planned out)"
+import json
+def rows(path):
+    return [json.loads(line) for line in open(path)]
+planned = [row for row in rows("planned") if "half" in row]
+decoded = [row for row in rows("out") if "high" in row]
+assert [row["kind"] for row in planned] == ["mean", "missing"]
+assert abs(planned[0]["absent"] - 0.5) < 0.05
+for plan, found in zip(planned, decoded):
+    half = (found["high"] - found["low"]) / 2
+    assert abs(plan["half"] / half - 1) < 0.1, (plan, found)
+P
+run 0 plan --data gaps.csv --eps 4 --people 2000
+grep -q '^The mean of sugar is of those who have a value: [45][0-9]' out ||
+    fail "does not say of whom the mean is: $(cat out)"
+grep -q '^KIND: direct, which' out || fail "names categories: $(cat out)"
+run 0 plan gaps.sotto --people 2000
+grep -q 'here everybody is taken to' out || fail "assumes in silence: $(cat out)"
+
 # ---- A schema in place of records --------------------------------------------
 run 0 schema infer "$data" --label diagnosis -o wdbc.schema
 run 0 plan --schema wdbc.schema --keep radius_mean --people 1000 --eps 2 --json
@@ -42,8 +87,16 @@ grep -q '"name": "radius_mean", "kind": "mean".*"low": 8, "high": 26' out ||
     fail "not the schema's range: $(cat out)"
 grep -q '"name": "diagnosis", "kind": "shares", "categories": 3' out ||
     fail "not the schema's label: $(cat out)"
-run 2 plan --schema wdbc.schema --data "$data" --people 1000
-says "give a mechanism M, records with --data F, or what will be asked"
+# A schema that was edited says what the records' columns are.
+sed 's/^range = 8 : 26 .*/range = 0 : 40/' wdbc.schema >edited.schema
+run 0 plan --schema edited.schema --data "$data" --keep radius_mean \
+    --people 1000 --eps 2 --share 1% --json
+json out
+grep -q '"name": "radius_mean", "kind": "mean".*"low": 0, "high": 40, "known": true' \
+    out || fail "not the edited range, or not the records: $(cat out)"
+run 0 plan --schema edited.schema --data "$data" --kind direct --eps 4 \
+    --people 300 --campaigns 2 --silent 0 --liars 0
+grep -q 'records of 2 classes' out || fail "not the schema's label: $(cat out)"
 run 2 plan --schema wdbc.schema --accuracy 0.9
 says "nobody can tell how well the label follows from the record"
 
@@ -79,6 +132,47 @@ run 0 plan --data few.csv --label diagnosis --keep radius_mean \
 grep -q '^KIND: [cd]' out && grep -q '^Why: .* about .* about ' out ||
     fail "not compared: $(cat out)"
 
+# ---- Columns -----------------------------------------------------------------
+# A rare class that one column makes likelier, and one that gives it away.
+awk 'BEGIN {
+    srand(4); print "risk,city,flag,ill"
+    for (i = 0; i < 1500; i++) {
+        risk = rand(); ill = rand() < (risk > 0.7 ? 0.42 : 0.02)
+        printf "%.3f,%s,%d,%s\n", risk, rand() < 0.5 ? "a" : "b", ill,
+            ill ? "yes" : "no"
+    }
+}' >rare.csv
+run 0 plan --data rare.csv --label ill --kind direct --eps 8 --people 4000 \
+    --campaigns 4 --silent 0 --liars 0
+grep -q '^warning: "flag" gives the answer away' out ||
+    fail "no warning: $(cat out)"
+grep -q '^left out: "flag"' out || fail "flag is not left out: $(cat out)"
+grep -q 'most of the label: risk\.$' out || fail "not by risk: $(cat out)"
+# The largest class is as often right, and the model ranks all the same.
+grep -q 'no better, but it ranks people' out || fail "no ranks: $(cat out)"
+grep -q 'tells who is likelier to have a class (AUC 0.8' out ||
+    fail "no ranks in words: $(cat out)"
+grep -q 'no more than which class' out && fail "says that nothing is learnt"
+run 0 plan --data rare.csv --label ill --kind direct --eps 8 --people 4000 \
+    --campaigns 4 --silent 0 --liars 0 --json
+json out
+grep -q '"answer": "warning", "problem": "gives-answer-away", "column": "flag"' \
+    out || fail "no warning in JSON: $(cat out)"
+grep -q '"answer": "left-out", "column": "flag"' out ||
+    fail "not left out in JSON: $(cat out)"
+grep -q '"auc": 0.8[0-9]*, .*"ranks": true' out || fail "no ranks: $(cat out)"
+# What is named is taken; what is dropped leaves the choice to plan.
+run 0 plan --data rare.csv --label ill --keep flag --kind direct --eps 8 \
+    --people 500 --campaigns 2 --silent 0 --liars 0 --json
+grep -q '"columns": "flag"' out || fail "flag is kept: $(cat out)"
+run 0 plan --data "$data" --label diagnosis --drop area_worst --kind direct \
+    --eps 4 --people 300 --campaigns 2 --silent 0 --liars 0
+grep -q '^From epsilon 4 on: .*label: [a-z_]*\.$' out ||
+    fail "--drop ends the choice of columns: $(cat out)"
+# A column that tells nothing is taken if it is named.
+run 0 plan --data rare.csv --label ill --keep city --kind direct --eps 8 \
+    --people 300 --campaigns 2 --silent 0 --liars 0
+
 # ---- What cannot be told, and what is wrong ----------------------------------
 run 2 plan --data "$data" --drop diagnosis --accuracy 0.9
 says "nobody can tell how well the label follows from the record"
@@ -92,6 +186,19 @@ run 2 plan --categories region=40
 says "how many people, or how sharp"
 run 2 plan --categories region=40 --people 10,5
 says "each larger than the one before"
+run 2 plan --data rare.csv --label risk --people 100
+says 'column "risk" holds numbers, more than 20 different ones' "--mean 0.01"
+run 2 plan --data rare.csv --label ill --accuracy 90
+says "write 0.9 or 90%"
+run 2 plan --data rare.csv --label ill --accuracy 900%
+says "not a share from 0.01 to 1, or from 1% to 100%"
+run 2 plan --data rare.csv --label ill --kind codbook
+says "did you mean 'codebook'"
+run 2 plan --data rare.csv --label ill -o plot.png
+says "written as SVG" "say -o plot.svg"
+absent plot.png
+run 2 plan rare.csv --label ill
+says "looks like a table" "give a table with --data 'rare.csv'"
 run 2 plan wdbc.sotto --eps 1 --people 10
 says "M has its own epsilon"
 

@@ -61,13 +61,123 @@ grep -q "for everybody" out || fail "nothing is learnt, and it does not say so"
 grep -q '"class" has 2 classes' out || fail "0 and 1 are classes: $(cat out)"
 grep -q -e "--category class" out || fail "no --category: $(cat out)"
 
+# ---- Columns -------------------------------------------------------------------
+# A column that gives the answer away is told of and left out; a schema or --keep
+# takes it. A number is a category if its owner says so.
+awk 'BEGIN {
+    srand(5); print "value,noise,kind,flag,class"
+    for (i = 1; i <= 300; i++) {
+        yes = rand() < 0.45
+        printf "%.6f,%.3f,%d,%d,%s\n", 3 * yes + 5 * rand(), rand(),
+            1 + int(4 * rand()), yes, yes ? "yes" : "no"
+    }
+}' >leak.csv
+run 0 try leak.csv --label class --eps 8 --draws 1 --category kind
+grep -q '^Look: "flag" gives the answer away' out || fail "no warning: $(cat out)"
+grep -q '^Left out: "flag" (it may give the answer away' out ||
+    fail "flag is not left out: $(cat out)"
+grep -q '^If such a column is known before the label is, .* --schema' out ||
+    fail "does not say how to take it: $(cat out)"
+grep -q -e '^sotto train codebook .*--category kind.* --drop flag' \
+    -e '^sotto train direct .*--keep value' out || fail "commands: $(cat out)"
+# Every header ends where its column does.
+python3 - <<'P' || fail "the table's header is out of line: $(cat out)"
+lines = open("out").read().split("\n")
+at = next(i for i, line in enumerate(lines) if line.startswith(" epsilon"))
+head, row = lines[at], lines[at + 1]
+assert len(head) == len(row), (head, row)
+for name in ("balanced", "AUC"):
+    end = head.index(name) + len(name)
+    assert row[end - 1].isdigit() and row[end] in " *", (name, head, row)
+P
+run 0 schema infer leak.csv --label class -o leak.schema
+run 0 try leak.csv --schema leak.schema --eps 8 --draws 1 --json
+json out
+grep -q '"row": "left-out"' out && fail "the schema is overruled: $(cat out)"
+grep -q '"row": "column", "name": "flag"' out || fail "no flag: $(cat out)"
+sed 's/^\[flag\].*/&\nuse = drop/' leak.schema >edited.schema
+run 0 try leak.csv --schema edited.schema --eps 8 --draws 1
+grep -q '"flag"' out && fail "flag is dropped in the schema: $(cat out)"
+grep -q '^sotto train [a-z]* --data leak.csv --label class --schema edited.schema' \
+    out || fail "the commands have no schema: $(cat out)"
+run 0 try leak.csv --label class --keep flag --keep noise --eps 8 --draws 1 --json
+grep -q '"row": "column", "name": "flag"' out || fail "flag is kept: $(cat out)"
+grep -q '"name": "value"' out && fail "value is not kept: $(cat out)"
+
+# ---- A number as the label -------------------------------------------------------
+awk 'BEGIN {
+    srand(6); print "size,noise,price"
+    for (i = 1; i <= 240; i++) {
+        size = 20 + 100 * rand()
+        printf "%.1f,%.3f,%.0f\n", size, rand(), 3000 * size + 60000 * rand()
+    }
+}' >price.csv
+run 0 try price.csv --label price --eps 8 --draws 2 --json -o price
+json out
+grep -q '"row": "table".*"number": true, "mean": [0-9.]*, "rmse_constant"' out ||
+    fail "no number: $(cat out)"
+grep -q '"row": "clean", "learner": "line", "rows": "people", "r2": 0.9' out ||
+    fail "no line: $(cat out)"
+grep -q '"row": "column", "name": "size"' out || fail "no column: $(cat out)"
+python3 - <<'P' || fail "R2 and the verdict: $(cat out)"
+import json
+rows = [json.loads(line) for line in open("out")]
+kinds = {row["kind"]: row for row in rows if row["row"] == "campaign"}
+assert set(kinds) == {"codebook", "direct"}
+assert all(row["runs"] == 2 for row in kinds.values())
+direct, table = kinds["direct"], rows[0]
+assert direct["preferred"] and direct["before_verdict"] == "learns"
+assert 0.5 < direct["r2"] < 1
+share = (direct["rmse"] / table["rmse_constant"]) ** 2
+assert abs(1 - share - direct["r2"]) < 0.03, (direct, table)
+P
+grep -q "explained at epsilon" price/try.html || fail "no page of a number"
+grep -q "{{" price/try.html && fail "the page has holes"
+grep -qi "classes\|AUC" price/try.html && fail "the page speaks of classes"
+grep -q "best constant" price/try.svg || fail "no plot of a number"
+# Its commands run, but for the password.
+head -121 price.csv >PEOPLE.csv
+cp PEOPLE.csv TEST.csv
+run 0 try price.csv --label price --eps 8 --draws 1
+grep -q '"price" is a number' out || fail "not said: $(cat out)"
+grep -q 'direct explains [0-9]*% of how "price" varies' out ||
+    fail "no verdict: $(cat out)"
+cp out told
+sed -n 's/^sotto train/"$SOTTO" train/p' told >command
+sh command >trained 2>&1 || fail "train: $(cat command trained)"
+run 0 privatise campaign.sotto PEOPLE.csv --seed 1 -o people.reports
+sed -n 's/^sotto \(fit\|evaluate\) /"$SOTTO" \1 /p' told >command
+sh command >fitted 2>&1 || fail "fit: $(cat command fitted)"
+grep -q "explains" fitted || fail "nothing is learnt: $(cat fitted)"
+# Whole numbers of few values are classes, and numbers if a schema says so.
+awk -F, 'NR == 1 { print "size,grade"; next }
+    { printf "%s,%d\n", $1, 1 + int($1 / 10) }' price.csv >grades.csv
+printf 'sotto-schema = 1\nfrom = public\n[size]\ntype = number\nrange = 20 : 120\n[grade]\ntype = number\nrange = 0 : 15\nuse = label\n' \
+    >grades.schema
+run 0 try grades.csv --schema grades.schema --eps 8 --draws 1
+grep -q '"grade" is a number' out || fail "not by the schema: $(cat out)"
+
 # ---- What it refuses -----------------------------------------------------------
-run 2 try good.csv --label value
-says "holds numbers" "no class label"
 run 2 try good.csv --label clas
 says 'no column "clas"' 'did you mean "class"'
+run 2 try good.csv --label class_name
+says 'no column "class_name"' 'did you mean "class"'
+run 2 try good.csv --label zzz
+says 'no column "zzz": it has "id", "value"'
+run 2 try good.csv --keep valeu --label class
+says 'no column "valeu"' '"value"'
 run 2 try good.csv
 says "--label"
+run 2 try --data good.csv --label class
+says "the table is named by itself, without an option: sotto try F"
+run 2 try good.csv --label class -o good.csv
+says "good.csv is a file" "a folder: name another"
+run 2 try good.csv --label class -o none/page
+says "nothing can be written in 'none/'"
+awk 'NR == 1 { print $0 ",comment"; next } { print $0 ",note number " NR }' \
+    good.csv >texts.csv
+run 2 try texts.csv --label comment
+says '"comment" has 240 different values in 240 rows' "no class label"
 run 2 try good.csv --label class --eps 1,x
 says "'x' is no epsilon"
 head -40 good.csv >few.csv

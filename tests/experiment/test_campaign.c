@@ -230,7 +230,7 @@ static void
 test_refuses(void **state)
 {
     const struct sotto_campaign_options options = {.kind = "direct",
-                                                   .label = "noise"};
+                                                   .label = "nowhere"};
     const struct sotto_campaign_run wrong[] = {{.eps = "1", .silent = 1},
                                                {.eps = "1", .lying = 1.5},
                                                {.eps = "1", .silent = NAN}};
@@ -239,6 +239,10 @@ test_refuses(void **state)
     (void)state;
     assert_int_equal(sotto_campaign_new(table, &options, &campaign, &err),
                      SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "\"nowhere\""));
+    assert_int_equal(
+        campaign_classes(table, sotto_table_find(table, "noise"), &err),
+        SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "\"noise\""));
     campaign = open_campaign();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -297,6 +301,56 @@ test_clean(void **state)
     assert_true(less.accuracy > less.share);
 }
 
+/* ---- A number as the label --------------------------------------------------
+ */
+
+/* Of "close" the class explains 0.24 / (0.24 + 1/12) = 0.74, and nothing else
+   anything. */
+static void
+test_number(void **state)
+{
+    static const char *const drop[] = {"noise", "shade", "weak"};
+    struct sotto_campaign_options options = {.kind = "direct",
+                                             .label = "close",
+                                             .drop = drop,
+                                             .drops = 3,
+                                             .threads = 1};
+    struct sotto_campaign_run run = {.eps = "16", .seed = 3};
+    size_t column[SOTTO_CAMPAIGN_COLUMNS_MAX], count = 0;
+    struct sotto_campaign_number line;
+    struct sotto_campaign *campaign = NULL;
+    struct sotto_campaign_outcome near, far;
+    (void)state;
+    assert_int_equal(sotto_campaign_rank_columns(table, "close", NULL, 0, 1,
+                                                 column, NULL, &count, &err),
+                     SOTTO_STATUS_OK);
+    assert_true(count >= 1);
+    assert_string_equal(sotto_table_name(table, column[0]), "label");
+    assert_int_equal(sotto_campaign_fit_clean_number(table, &options, table,
+                                                     table, &line, &err),
+                     SOTTO_STATUS_OK);
+    assert_true(line.rows == ROWS && fabs(line.r2 - 0.74) < 0.04);
+    assert_true(
+        fabs(1 -
+             line.rmse * line.rmse / (line.rmse_constant * line.rmse_constant) -
+             line.r2) < 1e-9);
+    assert_int_equal(sotto_campaign_new(table, &options, &campaign, &err),
+                     SOTTO_STATUS_OK);
+    near = simulate(campaign, &run);
+    run.eps = "0.05";
+    far = simulate(campaign, &run);
+    assert_int_equal(near.score.rows, 0);
+    assert_true(near.number.r2 > 0.6 && near.number.r2 < line.r2 + 1e-6);
+    assert_true(near.number.r2_error > 0 && near.number.r2_error < 0.1);
+    assert_true(far.number.r2 < near.number.r2 - 0.3);
+    run.lying = 0.5;
+    run.lie = SOTTO_CAMPAIGN_LIE_SWAP;
+    assert_int_equal(sotto_campaign_simulate(campaign, table, table, &run, &far,
+                                             NULL, NULL, &err),
+                     SOTTO_STATUS_USAGE);
+    sotto_campaign_free(campaign);
+}
+
 /* ---- Codebooks --------------------------------------------------------------
  */
 
@@ -336,7 +390,7 @@ main(void)
         cmocka_unit_test(test_answers),    cmocka_unit_test(test_lies),
         cmocka_unit_test(test_liars_harm), cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_columns),    cmocka_unit_test(test_clean),
-        cmocka_unit_test(test_codebook),
+        cmocka_unit_test(test_number),     cmocka_unit_test(test_codebook),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

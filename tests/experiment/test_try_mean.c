@@ -48,6 +48,37 @@ test_errors(void **state)
     assert_true(mean.low == 0.6 && mean.high == 0.8);
 }
 
+/* Of a number R2 is the gain, over a constant that has 0; nobody is ranked. Of
+   two kinds that learn nothing the one with the larger R2 is better. */
+static void
+test_number(void **state)
+{
+    const struct sotto_campaign_number run[2] = {
+        {.rows = 9, .r2 = 0.5, .r2_error = ROWS_ERROR, .rmse = 3},
+        {.rows = 9, .r2 = 0.4, .r2_error = ROWS_ERROR, .rmse = 4}};
+    const struct sotto_campaign_number bad = {
+        .rows = 9, .r2 = -0.5, .r2_error = ROWS_ERROR, .rmse = 9};
+    struct sotto_try_mean mean, worse, worst;
+    (void)state;
+    try_mean_begin(&mean);
+    try_mean_add_number(&mean, &run[0]);
+    try_mean_add_number(&mean, &run[1]);
+    try_mean_end(&mean, 1);
+    assert_true(fabs(mean.accuracy - 0.45) < 1e-12);
+    assert_true(mean.gain == mean.accuracy && fabs(mean.rmse - 3.5) < 1e-12);
+    assert_int_equal(mean.verdict, SOTTO_TRY_LEARNS);
+    try_mean_begin(&worst);
+    try_mean_add_number(&worst, &bad);
+    try_mean_end(&worst, 1);
+    assert_true(worst.low == -0.5 && worst.high == -0.5);
+    assert_int_equal(worst.verdict, SOTTO_TRY_NOTHING);
+    worse = worst;
+    worse.gain = -0.1;
+    assert_true(try_mean_is_better(&worse, &worst));
+    assert_true(!try_mean_is_better(&worst, &worse));
+    assert_true(try_mean_is_better(&mean, &worst));
+}
+
 /* The same mean promises a gain where runs agree, and none where they differ
    widely, although its own error is small enough in both. */
 static void
@@ -87,6 +118,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_number),
         cmocka_unit_test(test_verdict),
         cmocka_unit_test(test_preferred),
     };

@@ -80,6 +80,27 @@ test_points(void **state)
     host_text_clear(&text);
 }
 
+/* Another y axis, in small steps; its name is escaped. */
+static void
+test_y_axis(void **state)
+{
+    static const double x[] = {1, 2}, y[] = {1, 0.25};
+    static const struct plot_series series = {"s", PLOT_LINE, "#333333", y,
+                                              NULL};
+    struct plot plot = {"t", "s", x, 2, &series, 1, .high = 2, .y_name = "a<b"};
+    struct host_text text;
+    (void)state;
+    host_text_init(&text, 1 << 20);
+    plot_svg(&text, &plot);
+    assert_false(text.failed);
+    check_form(text.data);
+    assert_non_null(strstr(text.data, ">a&lt;b</text>"));
+    assert_null(strstr(text.data, "accuracy"));
+    assert_int_equal(count(text.data, ">0.25<"), 1);
+    assert_int_equal(count(text.data, ">1.75<"), 1);
+    host_text_clear(&text);
+}
+
 /* None, one, and many close together. */
 static void
 test_few_and_many(void **state)
@@ -125,6 +146,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_points),
+        cmocka_unit_test(test_y_axis),
         cmocka_unit_test(test_few_and_many),
         cmocka_unit_test(test_ceiling),
     };

@@ -127,6 +127,103 @@ test_formula_beside_simulation(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* A number from 0 to 10 that may be missing, told apart in one block. */
+static struct sotto_mechanism *
+open_gap(void)
+{
+    const struct schema_column columns[] = {{.name = "n",
+                                             .kind = SOTTO_COLUMN_NUMBER,
+                                             .count = 1,
+                                             .shift = 5,
+                                             .scale = 0.2,
+                                             .missing = true}};
+    const struct compose_part parts[] = {{.covers = "features",
+                                          .channel = "laplace",
+                                          .eps = 4 * DECIMAL_UNIT,
+                                          .blocks = 1,
+                                          .from = 0,
+                                          .d = 2,
+                                          .l = 4096}};
+    struct compose_spec spec = fixture_plain;
+    spec.eps = 4 * DECIMAL_UNIT;
+    spec.column = columns;
+    spec.columns = 1;
+    spec.part = parts;
+    spec.parts = 1;
+    return fixture_open(&spec);
+}
+
+/* Half of the width that decode prints of 2,000 people drawn in turn: of row
+   i. */
+static double
+decode_half(struct sotto_mechanism *mechanism, const struct sotto_table *table,
+            size_t i)
+{
+    struct sotto_estimate *estimate = NULL;
+    struct sotto_estimate_row row;
+    uint8_t report[128];
+    assert_int_equal(sotto_estimate_new(mechanism, &estimate, &err),
+                     SOTTO_STATUS_OK);
+    for (size_t j = 0; j < 2000; j++) {
+        struct sotto_value value =
+            sotto_table_cell(table, j % sotto_table_rows(table), 0);
+        assert_int_equal(sotto_simulate(mechanism, 5, j, &value, 1, report,
+                                        mechanism->shape.report_size),
+                         SOTTO_STATUS_OK);
+        sotto_estimate_add(estimate, report);
+    }
+    sotto_estimate_row(estimate, i, 1.96, &row);
+    sotto_estimate_free(estimate);
+    assert_false(row.unbounded);
+    return (row.high - row.low) / 2;
+}
+
+/* Of a column that half of the rows lack: the mean of the others and the share
+   that is missing are as wide as decode makes them, and as the errors of
+   simulated collections. */
+static void
+test_missing_values(void **state)
+{
+    const double n[8] = {NAN, 7, NAN, 9, NAN, 9, NAN, 8};
+    struct sotto_mechanism *mechanism = open_gap();
+    struct sotto_table *table = NULL;
+    struct sotto_precision *precision;
+    struct sotto_precision_case when = {2000, 1.96, 0.05};
+    struct sotto_precision_row row;
+    double ratio = -1, full;
+    (void)state;
+    assert_int_equal(sotto_table_new(8, &table, &err), SOTTO_STATUS_OK);
+    assert_int_equal(sotto_table_add_numbers(table, "n", n, &err),
+                     SOTTO_STATUS_OK);
+    precision = precision_new(mechanism, NULL);
+    assert_int_equal(sotto_precision_rows(precision), 2);
+    sotto_precision_row(precision, 0, &when, &row);
+    full = row.half; /* everybody is taken to have a value */
+    assert_true(!row.known && row.absent == 0 && !row.missing);
+    sotto_precision_free(precision);
+    precision = precision_new(mechanism, table);
+    for (size_t i = 0; i < 2; i++) {
+        sotto_precision_row(precision, i, &when, &row);
+        double decoded = decode_half(mechanism, table, i);
+        if (!(fabs(row.half / decoded - 1) < 0.05)) {
+            fail_msg("row %zu: %g, decode prints %g", i, row.half, decoded);
+        }
+        assert_int_equal(row.missing, i == 1);
+        assert_true(row.absent == (i == 0 ? 0.5 : 0));
+        assert_true(i == 1 || row.half > 1.05 * full);
+        assert_true(row.lied > 0 && row.forged > row.lied);
+    }
+    assert_int_equal(sotto_precision_simulate(precision, mechanism, table, 500,
+                                              400, 3, &ratio, &err),
+                     SOTTO_STATUS_OK);
+    if (!(fabs(ratio - 1) < 0.1)) {
+        fail_msg("errors are %g of what the formula says", ratio);
+    }
+    sotto_precision_free(precision);
+    sotto_table_free(table);
+    sotto_mechanism_free(mechanism);
+}
+
 /* The label of pairs of a code and a label, by flip on 9 pairs. */
 static void
 test_pairs_tell_the_label(void **state)
@@ -178,6 +275,7 @@ main(void)
         cmocka_unit_test(test_rows_and_what_a_table_says),
         cmocka_unit_test(test_people_are_the_inverse),
         cmocka_unit_test(test_formula_beside_simulation),
+        cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_pairs_tell_the_label),
         cmocka_unit_test(test_no_memory),
     };
