@@ -62,6 +62,8 @@ struct sotto_schema_column {
     size_t count;              /* of them, at most 1,024 */
     bool told; /* a missing value is told from the others; else it counts as
                   the middle of the range, or as "other" */
+    bool log; /* of a number: what is learnt sees sign(v) ln(1 + |v|) of a value
+                 v; direct sends numbers as they are */
     /* What inference saw; all 0 in a schema that was read from a file. */
     size_t rows;     /* of the table */
     size_t missing;  /* of them, without a value */

@@ -363,6 +363,7 @@ fit_direct(const struct encoder_job *job, void *own, struct sotto_error *err)
         .table = job->table, .options = job->options, .set = own};
     enum sotto_status status = fit(&direct, err);
     status = HOST_THEN(status, direct_say_missing(&direct, job->facts, err));
+    status = HOST_THEN(status, direct_say_columns(&direct, job->facts, err));
     status = HOST_THEN(status, write_mechanism(&direct, job, err));
     direct_clear(&direct);
     return status;

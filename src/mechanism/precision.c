@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/maths.h"
 #include "host/error.h"
 #include "likelihood/group.h"
 #include "likelihood/interval.h"
@@ -37,9 +38,9 @@ describe_number(const struct sotto_mechanism *mechanism, size_t part,
                        ? l / sqrt(at->instance->size)
                        : l;
     sotto_mechanism_column(mechanism, column, &info);
-    question->low = info.low;
-    question->high = info.high;
-    question->unit = (info.high - info.low) / 2 / steps;
+    question->low = info.log ? maths_log_signed(info.low) : info.low;
+    question->high = info.log ? maths_log_signed(info.high) : info.high;
+    question->unit = (question->high - question->low) / 2 / steps;
     question->noise = sqrt(at->variance_true);
     question->off =
         at->bias + (at->instance->size == 1 ||

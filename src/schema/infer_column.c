@@ -26,8 +26,9 @@
 #define CLASSES_MOST ((size_t)20) /* a number with so few values is a class */
 #define CLASS_ROWS ((size_t)10)   /* rows to a value, of such a number */
 #define ORDINAL_MOST ((size_t)50)
-#define WORDY 2.0 /* blanks in a field of free text, on average */
-#define FAR 2.0   /* widths of a range beyond it, where outliers begin */
+#define LOG_VALUES ((size_t)20) /* different ones, of which a log is taken */
+#define WORDY 2.0               /* blanks in a field of free text, on average */
+#define FAR 2.0 /* widths of a range beyond it, where outliers begin */
 
 /* ---- Leaving out --------------------------------------------------------- */
 
@@ -173,6 +174,8 @@ judge_numbers(struct infer_column *j)
                       : "hardly any row has another value than the others");
     }
     count_beyond(j);
+    j->column.log = ranged && !j->label && p->distinct_numbers >= LOG_VALUES &&
+                    robust_heavy(p->number, p->numbers);
 }
 
 /* ---- Categories ---------------------------------------------------------- */

@@ -32,7 +32,8 @@ enum key {
     KEY_VALUES = 8,
     KEY_MISSING = 16,
     KEY_VERSION = 32,
-    KEY_FROM = 64
+    KEY_FROM = 64,
+    KEY_SCALE = 128
 };
 
 struct reader {
@@ -239,6 +240,16 @@ read_missing(struct reader *r)
     return status;
 }
 
+static enum sotto_status
+read_scale(struct reader *r)
+{
+    static const char *const names[] = {"linear", "log", NULL};
+    size_t place = 0;
+    enum sotto_status status = take_word(r, "scale", names, &place);
+    r->column.log = place == 1;
+    return status;
+}
+
 /* A number, up to `stop`, which is taken, or to the end for 0. */
 static bool
 take_number(struct reader *r, char stop, double *ret_number)
@@ -322,6 +333,7 @@ static const struct {
     {"range", KEY_RANGE, true, read_range},
     {"values", KEY_VALUES, true, read_values},
     {"missing", KEY_MISSING, true, read_missing},
+    {"scale", KEY_SCALE, true, read_scale},
     {"sotto-schema", KEY_VERSION, false, read_version},
     {"from", KEY_FROM, false, read_from},
 };
@@ -343,8 +355,8 @@ read_key(struct reader *r)
     }
     if (i == KEYS || !take(r, '=')) {
         return fail_line(r, r->line,
-                         "write [COLUMN], or one of type, use, range, values "
-                         "and missing, then = and what it is");
+                         "write [COLUMN], or one of type, use, range, "
+                         "scale, values and missing, then = and what it is");
     }
     unsigned *given = keys[i].column ? &r->keys : &r->head;
     if (keys[i].column != r->open) {
@@ -425,6 +437,10 @@ check_column(const struct reader *r)
         what = "has no type: write type = ...";
     } else if ((r->keys & KEY_RANGE) != 0 && !number) {
         what = "has a range, and its type has none: leave one of them out";
+    } else if ((r->keys & KEY_SCALE) != 0 && !number) {
+        what = "has a scale, and its type has none: leave one of them out";
+    } else if (c->log && c->use == SOTTO_SCHEMA_LABEL) {
+        what = "is the label, which is sent as it is: leave its scale out";
     } else if (c->count > 0 && !category) {
         what = "has values, and its type has none: leave one of them out";
     } else if (c->use != SOTTO_SCHEMA_DROP && number &&

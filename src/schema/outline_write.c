@@ -30,6 +30,7 @@ static const char head[] =
     "#           are left out\n"
     "#   range   LOW : HIGH of a number; what lies beyond counts as the nearer "
     "end\n"
+    "#   scale   log: a learnt encoder sees the logarithm of the number\n"
     "#   values  of a category, with commas between them; any other is "
     "\"other\"\n"
     "#   missing told: whether a value is missing is reported, with noise;\n"
@@ -121,7 +122,10 @@ add_column(struct host_text *to, const struct sotto_schema_column *column)
         if (column->beyond > 0) {
             host_text_print(to, "  # %zu rows beyond", column->beyond);
         }
-        host_text_print(to, "\n");
+        host_text_print(to, "\n%s",
+                        column->log && column->use != SOTTO_SCHEMA_LABEL
+                            ? "scale = log\n"
+                            : "");
     }
     if (column->count > 0) {
         add_values(to, column);

@@ -46,7 +46,8 @@ print_used(FILE *to, const struct sotto_schema_column *column)
         (void)fprintf(to, "%9s", "");
     }
     if (sotto_schema_is_number(column->type)) {
-        (void)fprintf(to, "%.10g to %.10g", column->low, column->high);
+        (void)fprintf(to, "%.10g to %.10g%s", column->low, column->high,
+                      column->log ? ", log" : "");
     } else if (column->count > 0) {
         print_values(to, column);
     }
@@ -133,6 +134,7 @@ print_column_json(FILE *to, const struct sotto_schema_column *column)
     if (sotto_schema_is_number(column->type) && column->low < column->high) {
         json_number(to, "low", column->low);
         json_number(to, "high", column->high);
+        json_text(to, "scale", column->log ? "log" : "linear");
     }
     if (sotto_schema_is_category(column->type)) {
         json_size(to, "values", column->count);

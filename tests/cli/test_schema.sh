@@ -102,4 +102,34 @@ run 0 train pca --data raw.csv --schema edited.schema --eps 4 --d 2 -o v.sotto
 run 0 privatise v.sotto raw.csv -o v.reports
 run 0 train direct --data raw.csv --label y --eps 4 --json -o j.sotto
 json out
+
+# ---- heavy tails -------------------------------------------------------------
+# Learnt kinds see the logarithm, on the device as in training, whatever a
+# record holds; direct sends the number, and says so.
+python3 - <<'END'
+import random
+random.seed(4)
+with open("pay.csv", "w", encoding="utf-8") as f:
+    f.write("pay,age,y\n")
+    for i in range(400):
+        z = random.gauss(0, 1)
+        f.write(f"{2.718 ** (10 + z):.2f},{random.randint(18, 80)},"
+                f"{'yes' if z > 0 else 'no'}\n")
+with open("odd.csv", "w", encoding="utf-8") as f:
+    f.write("pay,age,y\n-5,20,no\n1e400,20,no\nnan,20,no\nmuch,20,yes\n"
+            ",20,yes\n0,20,no\n-1e400,20,no\ninf,20,yes\n")
+END
+run 0 schema infer pay.csv --label y -o pay.schema
+grep -q "pay .* to [0-9]*, log$" out || fail "no logarithm is told"
+[ "$(grep -c '^scale = log$' pay.schema)" = 1 ] || fail "$(cat pay.schema)"
+run 0 train pca --data pay.csv --schema pay.schema --eps 4 --d 2 -o log.sotto
+run 0 inspect log.sotto
+tr '\n' ' ' <out | tr -s ' ' | grep -q "pay: a number, whose logarithm is scaled" ||
+    fail "inspect does not tell of the logarithm"
+grep -q "age: a number, scaled by" out || fail "$(cat out)"
+run 0 privatise log.sotto odd.csv -o odd.reports
+run 0 train direct --data pay.csv --schema pay.schema --eps 4 -o lin.sotto
+grep -q "scale = log is not used (pay)" out || fail "direct does not say it"
+run 0 inspect lin.sotto
+grep -q logarithm out && fail "direct takes a logarithm"
 finish

@@ -34,7 +34,8 @@ static const char whole[] =
     "missing = told\n"
     "[\"a \\\"b\\\", \\\\ \\x0a#\"]\r\ntype = ordinal\r\n"
     "values = low paid, \"B, b\" # two\nvalues = C\nuse = label\n"
-    "[id]\ntype = id\nuse = drop\n[picture]\ntype = image";
+    "[id]\ntype = id\nuse = drop\n"
+    "[pay]\ntype = number\nrange = 0 : 9\nscale = log\n[picture]\ntype = image";
 
 static void
 test_read(void **state)
@@ -43,7 +44,7 @@ test_read(void **state)
     (void)state;
     must(read_text(whole));
     assert_true(sotto_schema_public(schema));
-    assert_int_equal(sotto_schema_columns(schema), 4);
+    assert_int_equal(sotto_schema_columns(schema), 5);
     c = sotto_schema_column_at(schema, 0);
     assert_string_equal(c->name, "age");
     assert_int_equal(c->type, SOTTO_SCHEMA_INTEGER);
@@ -55,7 +56,8 @@ test_read(void **state)
     assert_string_equal(c->values[1], "B, b");
     assert_false(c->told);
     assert_int_equal(sotto_schema_column_at(schema, 2)->use, SOTTO_SCHEMA_DROP);
-    assert_null(sotto_schema_column_at(schema, 4));
+    assert_true(sotto_schema_column_at(schema, 3)->log && !c->log);
+    assert_null(sotto_schema_column_at(schema, 5));
     assert_null(sotto_schema_find(schema, "nobody"));
 }
 
@@ -70,6 +72,7 @@ test_round_trip(void **state)
     must(read_text(first));
     must(sotto_schema_text(schema, &second, &err));
     assert_string_equal(first, second);
+    assert_true(sotto_schema_find(schema, "pay")->log);
     assert_string_equal(sotto_schema_label(schema)->name, "a \"b\", \\ \n#");
     free(first);
     free(second);
@@ -103,6 +106,12 @@ test_refused(void **state)
          "line 2:", "has a range"},
         {HEAD "[a]\ntype = number\nrange = 0 : 1\nvalues = x\n",
          "line 2:", "has values"},
+        {HEAD "[a]\ntype = boolean\nvalues = x\nscale = log\n",
+         "line 2:", "has a scale"},
+        {HEAD "[a]\ntype = number\nrange = 0 : 1\nscale = root\n",
+         "line 5:", "linear, log"},
+        {HEAD "[a]\ntype = number\nrange = 0 : 1\nscale = log\nuse = label\n",
+         "line 2:", "sent as it is"},
         {HEAD "[a]\ntype = category\nvalues = x,,y\n", "line 4:", "values"},
         {HEAD "[a]\ntype = category\nvalues = x, x\n", "line 2:", "twice"},
         {HEAD "[a]\ntype = category\nvalues = \"x\n", "line 4:", "quote"},
