@@ -312,6 +312,11 @@ judge_words(const struct infer_column *j, enum sotto_schema_type *ret_type,
     size_t present = count_present(j);
     double blanks = (double)p->blanks / (double)present;
     bool unique = present >= UNIQUE_ROWS && p->distinct * 10 >= present * 9;
+    if (mostly(p->dates, present) && !j->kept) {
+        *ret_type = SOTTO_SCHEMA_DATE;
+        *ret_trouble = SOTTO_SCHEMA_DATES;
+        return "a date";
+    }
     if (unique || p->distinct > OUTLINE_VALUES_MOST) {
         bool wordy = blanks >= WORDY;
         *ret_type = wordy    ? SOTTO_SCHEMA_TEXT
@@ -323,11 +328,6 @@ judge_words(const struct infer_column *j, enum sotto_schema_type *ret_type,
         return wordy    ? "free text"
                : unique ? "a text of its own for nearly every row"
                         : "more than 1024 different values";
-    }
-    if (mostly(p->dates, present) && !j->kept) {
-        *ret_type = SOTTO_SCHEMA_DATE;
-        *ret_trouble = SOTTO_SCHEMA_DATES;
-        return "a date";
     }
     return NULL;
 }
