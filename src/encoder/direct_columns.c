@@ -11,12 +11,14 @@
  */
 #include <string.h>
 
+#include "base/decimal.h"
 #include "encoder/direct.h"
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
 #include "schema/schema_fit.h"
 
+#define FAINT 0.5 /* epsilon, below which a column of a few says little */
 #define NAMES_SIZE ((size_t)4096)
 #define NAMES_ENOUGH ((size_t)200) /* bytes of names on a line */
 
@@ -85,9 +87,25 @@ say_logarithms(const struct direct *direct, struct sotto_train_facts *facts,
     return status;
 }
 
+/* Says so where the budget is spread thin: the columns of one record can be
+   sent together, by a code. */
+static void
+say_shares(const struct direct *direct, struct sotto_train_facts *facts)
+{
+    size_t features = direct->columns - (direct->label != SIZE_MAX ? 1 : 0);
+    double each = (double)direct->each / (double)DECIMAL_UNIT;
+    if (features > 1 && each < FAINT) {
+        fact_say(facts,
+                 "Each of %zu columns has epsilon %.2g: keep fewer, or take "
+                 "codebook.\n",
+                 features, each);
+    }
+}
+
 enum sotto_status
 direct_say_columns(const struct direct *direct, struct sotto_train_facts *facts,
                    struct sotto_error *err)
 {
+    say_shares(direct, facts);
     return say_logarithms(direct, facts, err);
 }
