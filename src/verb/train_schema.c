@@ -219,6 +219,17 @@ read_schema(const struct cli_args *args, const char *path, const char *label,
     return status;
 }
 
+bool
+train_schema_labels(const char *path)
+{
+    struct sotto_schema *schema = NULL;
+    struct sotto_error err = {0};
+    bool names = sotto_schema_read(path, &schema, &err) == SOTTO_STATUS_OK &&
+                 sotto_schema_label(schema) != NULL;
+    sotto_schema_free(schema);
+    return names;
+}
+
 int
 train_schema(const struct cli_args *args, const struct sotto_table *table,
              const char **label, struct sotto_schema **ret_schema)
