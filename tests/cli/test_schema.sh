@@ -103,6 +103,32 @@ run 0 privatise v.sotto raw.csv -o v.reports
 run 0 train direct --data raw.csv --label y --eps 4 --json -o j.sotto
 json out
 
+# The label is the schema's, known before the data are read.
+run 0 train codebook --data raw.csv --schema edited.schema --people 500 \
+    --candidates pca:d=2 --eps 2 -o label.sotto
+run 2 train codebook --data raw.csv --people 500 --eps 2 -o n.sotto
+says "needs a label"
+# As many components as there are, unless some number was asked for.
+run 0 train pca --data raw.csv --label y --keep rate --keep income --eps 4 \
+    -o few.sotto
+run 2 train pca --data raw.csv --label y --keep rate --keep income --eps 4 \
+    --d 8 -o n.sotto
+says "d is 8, and 2 inputs have"
+# A budget that is spread thin is told, and one that is not is not.
+run 0 train direct --data raw.csv --label y --eps 1 -o thin.sotto
+grep -q "^Each of 6 columns has epsilon 0.14: keep fewer, or take codebook" out ||
+    fail "a thin budget is not told: $(cat out)"
+run 0 train direct --data raw.csv --label y --keep rate --keep grade --eps 4 \
+    -o thick.sotto
+grep -q "^Each of" out && fail "a thick budget is called thin"
+# What is missing is an input of learnt kinds, where it is told.
+sed 's/^\([0-9]*,[0-9]*\),[0-9.]*%/\1,/; n' raw.csv >gaps.csv
+run 0 train pca --data gaps.csv --label y --eps 4 -o gaps.sotto
+run 0 inspect gaps.sotto
+tr '\n' ' ' <out | tr -s ' ' |
+    grep -q "rate: a number, scaled by .* a missing one is told apart" ||
+    fail "a learnt kind does not tell what is missing"
+
 # ---- heavy tails -------------------------------------------------------------
 # Learnt kinds see the logarithm, on the device as in training, whatever a
 # record holds; direct sends the number, and says so.
