@@ -192,13 +192,26 @@ read_ranges(struct direct *direct, struct sotto_error *err)
 }
 
 static enum sotto_status
+read_delta(const char *text, uint64_t *ret_delta, struct sotto_error *err)
+{
+    struct sotto_error why = {0};
+    return decimal_read_delta(text, strlen(text), ret_delta, &why) ==
+                   SOTTO_STATUS_OK
+               ? SOTTO_STATUS_OK
+               : settings_fail(err, "delta",
+                               "%.80s: delta must be a plain decimal number "
+                               "from 0.000000000001 to 0.01, such as 0.000001",
+                               text);
+}
+
+static enum sotto_status
 check_options(struct direct *direct, struct sotto_error *err)
 {
     const char *eps = direct->options->eps, *delta = direct->set->delta;
     enum sotto_status status =
         decimal_read_eps(eps, strlen(eps), &direct->eps, err);
     if (status == SOTTO_STATUS_OK && delta != NULL) {
-        status = decimal_read_delta(delta, strlen(delta), &direct->delta, err);
+        status = read_delta(delta, &direct->delta, err);
     }
     status = HOST_THEN(status, choose_columns(direct, err));
     status = HOST_THEN(status, read_ranges(direct, err));
