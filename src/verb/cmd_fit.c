@@ -424,6 +424,7 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
 {
     const char *path = cli_value(args, "output");
     const struct sotto_fit_info *info = &job->info;
+    struct sotto_number number;
     FILE *to = cli_summary(path);
     if (cli_given(args, "json")) {
         tell_json_fit(job, path, to);
@@ -442,10 +443,12 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
     if (info->right > 0) {
         (void)fprintf(
             to,
-            "%s should be right about %.0f%% of people; as "
+            "%s should %s %.0f%% of people; as "
             "the reports have it, most likely\nbetween %.0f%% and "
             "%.0f%% (docs/codebook.md).\n",
             info->last > 0 ? "Before the last fit the model" : "The model",
+            sotto_model_number(job->model, &number) ? "name the right range for"
+                                                    : "be right about",
             100 * info->right, 100 * info->right_low, 100 * info->right_high);
     }
     tell_number(job, to);
