@@ -122,7 +122,10 @@ complain_used(struct sotto_schema *schema, const struct infer_column *j,
                         c->distinct);
     case SOTTO_SCHEMA_HALF_MISSING:
         return complain(schema, SOTTO_SCHEMA_WARNING, trouble, at,
-                        "Let it be told (missing = told), or drop it.",
+                        c->told ? "That is told, with noise (missing = told); "
+                                  "drop it if that does not help."
+                                : "Let it be told (missing = told), or drop "
+                                  "it.",
                         "is missing in %.1f%% of the rows",
                         percent(c->missing, c->rows));
     case SOTTO_SCHEMA_OUTLIERS:
