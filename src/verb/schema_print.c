@@ -12,6 +12,24 @@
 
 static const char *const rank_names[] = {"refused", "warning", "note"};
 
+/* ---- Reading ------------------------------------------------------------- */
+
+static void
+tell_fault(void *own, const char *message)
+{
+    (void)own;
+    cli_error("%s", message);
+}
+
+int
+schema_print_read(const char *path, struct sotto_schema **ret_schema)
+{
+    struct sotto_error err = {0};
+    enum sotto_status status =
+        sotto_schema_read_told(path, tell_fault, NULL, ret_schema, &err);
+    return status == SOTTO_STATUS_INPUT ? CLI_EXIT_BAD : cli_exit(status, &err);
+}
+
 /* ---- Columns ------------------------------------------------------------- */
 
 static void

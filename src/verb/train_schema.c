@@ -200,7 +200,6 @@ read_schema(const struct cli_args *args, const char *path, const char *label,
             struct sotto_schema **ret_schema)
 {
     struct sotto_schema *schema = NULL;
-    struct sotto_error err = {0};
     if (cli_given(args, "category")) {
         return cli_bad("--category is for data without a schema: say type = "
                        "category and its values in '%.240s'",
@@ -209,7 +208,7 @@ read_schema(const struct cli_args *args, const char *path, const char *label,
     if (cli_given(args, "rare")) {
         return cli_bad("--rare is for data without a schema: leave it out");
     }
-    int status = cli_exit(sotto_schema_read(path, &schema, &err), &err);
+    int status = schema_print_read(path, &schema);
     status = CLI_THEN(status, overrule(args, label, schema));
     if (status == CLI_EXIT_DONE) {
         *ret_schema = schema;
