@@ -430,8 +430,9 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
         tell_json_fit(job, path, to);
         return;
     }
-    (void)fprintf(to, "Wrote %s: learnt from %zu reports in %zu epochs",
-                  cli_shown(path), info->reports, (size_t)info->epochs);
+    (void)fprintf(to, "Wrote %s: learnt from %zu report%s in %zu epoch%s",
+                  cli_shown(path), info->reports, info->reports == 1 ? "" : "s",
+                  (size_t)info->epochs, info->epochs == 1 ? "" : "s");
     if (info->points > 0) {
         (void)fprintf(to, ", over a prior of %zu points", info->points);
     }

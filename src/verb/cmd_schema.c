@@ -11,6 +11,7 @@
 #include "verb/schema_print.h"
 
 #define ROWS_SHOWN 20u
+#define NAME_WIDTH 24
 
 /* ---- infer -------------------------------------------------------------- */
 
@@ -199,7 +200,9 @@ static void
 print_absent(const struct sotto_table *table, const char *name, bool label)
 {
     const char *nearest = find_near(table, name);
-    (void)printf("  %-24.60s  there is no such column%s", cli_shown(name),
+    (void)printf("  ");
+    cli_put_padded(stdout, name, NAME_WIDTH);
+    (void)printf("  there is no such column%s",
                  label ? "; it is the label" : "");
     if (nearest != NULL) {
         (void)printf(", but \"%.60s\": rename it if it is the same",
@@ -216,9 +219,10 @@ print_total(const struct check *check, const char *name,
         print_absent(check->table, name, label);
         return;
     }
-    (void)printf("  %-24.60s %8zu %9zu %8zu %8zu %8zu\n", cli_shown(name),
-                 total->of[SOTTO_SCHEMA_BEYOND], total->of[SOTTO_SCHEMA_WORD],
-                 total->of[SOTTO_SCHEMA_UNKNOWN],
+    (void)printf("  ");
+    cli_put_padded(stdout, name, NAME_WIDTH);
+    (void)printf(" %8zu %9zu %8zu %8zu %8zu\n", total->of[SOTTO_SCHEMA_BEYOND],
+                 total->of[SOTTO_SCHEMA_WORD], total->of[SOTTO_SCHEMA_UNKNOWN],
                  total->of[SOTTO_SCHEMA_FRACTION],
                  total->of[SOTTO_SCHEMA_MISSING]);
 }
@@ -257,9 +261,9 @@ tell_totals(const struct check *check, const struct sotto_schema_total *total)
                              "number, or none of the values, or have a\n"
                              "fraction where the schema says integer; and "
                              "those that are missing:\n"
-                             "  %-24s %8s %9s %8s %8s %8s\n",
-                             "column", "beyond", "no number", "unknown",
-                             "fraction", "missing");
+                             "  %-*s %8s %9s %8s %8s %8s\n",
+                             NAME_WIDTH, "column", "beyond", "no number",
+                             "unknown", "fraction", "missing");
             }
             head = true;
             print_total(check, column->name, &total[i],

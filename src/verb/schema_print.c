@@ -36,7 +36,8 @@ static void
 print_values(FILE *to, const struct sotto_schema_column *column)
 {
     size_t shown = 0, i = 0;
-    (void)fprintf(to, "%zu values: ", column->count);
+    (void)fprintf(to, "%zu value%s: ", column->count,
+                  column->count == 1 ? "" : "s");
     for (; i < column->count; i++) {
         const char *value = column->values[i];
         shown += strlen(value) + 2;
@@ -55,8 +56,9 @@ print_used(FILE *to, const struct sotto_schema_column *column)
     (void)snprintf(what, sizeof what, "%s%s",
                    sotto_schema_type_name(column->type),
                    column->use == SOTTO_SCHEMA_LABEL ? ", label" : "");
-    (void)fprintf(to, "  %-*.*s  %-16s  ", NAME_WIDTH, NAME_WIDTH,
-                  cli_shown(column->name), what);
+    (void)fprintf(to, "  ");
+    cli_put_padded(to, column->name, NAME_WIDTH);
+    (void)fprintf(to, "  %-16s  ", what);
     if (column->rows > 0) {
         (void)fprintf(to, "%5.1f%%   ",
                       100 * (double)column->missing / (double)column->rows);
@@ -91,8 +93,9 @@ schema_print_columns(FILE *to, const struct sotto_schema *schema)
     for (size_t i = 0; (column = sotto_schema_column_at(schema, i)) != NULL;
          i++) {
         if (column->use == SOTTO_SCHEMA_DROP) {
-            (void)fprintf(to, "  %-*.*s  %s\n", NAME_WIDTH, NAME_WIDTH,
-                          cli_shown(column->name), column->why);
+            (void)fprintf(to, "  ");
+            cli_put_padded(to, column->name, NAME_WIDTH);
+            (void)fprintf(to, "  %s\n", column->why);
         }
     }
 }

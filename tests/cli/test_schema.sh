@@ -45,6 +45,11 @@ says '"z"'
 run 2 schema guess raw.csv
 says "infer or check"
 
+awk -F, -v OFS=, 'NR == 1 { print "only,n" } NR > 1 { print "x", NR }' \
+    raw.csv >one.csv
+run 0 train direct --data one.csv --keep only --keep n --eps 4 -o one.sotto
+grep -q " 1 value: x$" out || fail "not one value: $(cat out)"
+
 # ---- check -------------------------------------------------------------------
 sed 's/^\[result\]/&\nuse = drop/; s/^range = 0 : 20$/range = 0 : 10/' \
     raw.schema >edited.schema
