@@ -123,8 +123,9 @@ column(struct building *building, size_t at)
     if (info.symbols == 0 || schema_kind(info.kind)->ranged) {
         put_real(building, object, "low", info.low);
         put_real(building, object, "high", info.high);
-        put(building, object, "scale",
-            json_string(info.log ? "log" : "linear"));
+    }
+    if (info.log) {
+        put(building, object, "scale", json_string("log"));
     }
     if (building->mechanism->shape.schema.column[at].edges != NULL) {
         put(building, object, "edges",
