@@ -191,17 +191,21 @@ read_ranges(struct direct *direct, struct sotto_error *err)
     return status;
 }
 
+/* Names the setting, which a message about epsilon and delta does not; one
+   about a delta out of its range does. */
 static enum sotto_status
 read_delta(const char *text, uint64_t *ret_delta, struct sotto_error *err)
 {
-    struct sotto_error why = {0};
-    return decimal_read_delta(text, strlen(text), ret_delta, &why) ==
-                   SOTTO_STATUS_OK
-               ? SOTTO_STATUS_OK
-               : settings_fail(err, "delta",
-                               "%.80s: delta must be a plain decimal number "
-                               "from 0.000000000001 to 0.01, such as 0.000001",
-                               text);
+    enum sotto_status status =
+        decimal_read_delta(text, strlen(text), ret_delta, err);
+    if (status == SOTTO_STATUS_FORMAT || status == SOTTO_STATUS_LIMIT) {
+        (void)host_fail(err, status, 0,
+                        "delta %.80s: delta must be a plain decimal number "
+                        "from 0.000000000001 to 0.01, such as 0.000001, with "
+                        "at most 7 digits before the point and 12 after it",
+                        text);
+    }
+    return host_about(status, err, SOTTO_ABOUT_SETTING, "delta");
 }
 
 static enum sotto_status

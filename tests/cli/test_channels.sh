@@ -115,6 +115,6 @@ bad "--delta is missing, and the channel 'gaussian' needs one" --numbers gaussia
 bad "--delta is for a channel that no column goes through: leave it out" --numbers duchi --delta 0.000001
 bad "--delta is for a channel that no column goes through: leave it out" --delta 0.000001
 bad "plain decimal" --numbers gaussian --delta 1e-6
-bad "from 0.000000000001 to 0.01" --numbers gaussian --delta 0.5
+bad "between 0.000000000001 and 0.01" --numbers gaussian --delta 0.5
 bad "--l is too large" --numbers gaussian --delta 0.000001 --l 1048576
 finish
