@@ -161,6 +161,8 @@ struct sotto_column_info {
     size_t inputs;    /* entries of x that it fills; 0: not the encoder's */
     bool missing;     /* a missing value is told apart: the last category, or
                          an entry of x behind the number's */
+    bool log;         /* of a number v, sign(v) ln(1 + |v|) is scaled: a mean of
+                         reports is a mean of that */
     double low, high; /* a number's range: -1 to 1 in x, or 1/sqrt(d) of that
                          where it goes straight into a ball with others */
 };

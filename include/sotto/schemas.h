@@ -62,6 +62,8 @@ struct sotto_schema_column {
     size_t count;              /* of them, at most 1,024 */
     bool told; /* a missing value is told from the others; else it counts as
                   the middle of the range, or as "other" */
+    bool log; /* of a number: what is learnt sees sign(v) ln(1 + |v|) of a value
+                 v; direct sends numbers as they are */
     /* What inference saw; all 0 in a schema that was read from a file. */
     size_t rows;     /* of the table */
     size_t missing;  /* of them, without a value */
@@ -87,6 +89,8 @@ struct sotto_schema_options {
     const char *const *keep, *const *drop, *const *category, *const *number;
     size_t keeps, drops, categories, numbers;
     size_t rare; /* a category held by fewer rows is not written; 0: 10 */
+    bool logs;   /* numbers with a heavy tail get their logarithm: for an owner
+                    who will read the schema */
 };
 
 /*
@@ -182,11 +186,18 @@ sotto_schema_write(const struct sotto_schema *schema, const char *path,
 SOTTO_CHECKED enum sotto_status
 sotto_schema_text(const struct sotto_schema *schema, char **ret_text,
                   struct sotto_error *err);
-/* Reads one, strictly: a message names the line and the field. Statuses: IO,
-   INPUT, LIMIT, MEMORY. */
+/* Reads one, strictly: a message names the line and the field of the first
+   fault, and how many more there are. Statuses: IO, INPUT, LIMIT, MEMORY. */
 SOTTO_CHECKED enum sotto_status
 sotto_schema_read(const char *path, struct sotto_schema **ret_schema,
                   struct sotto_error *err);
+/* The same, and tells each fault, a hundred at most, as the message would be
+   that named it alone. What is no schema at all has one. */
+typedef void sotto_schema_fault_fn(void *own, const char *message);
+SOTTO_CHECKED enum sotto_status
+sotto_schema_read_told(const char *path, sotto_schema_fault_fn *tell, void *own,
+                       struct sotto_schema **ret_schema,
+                       struct sotto_error *err);
 /* The same from memory; `name` stands in messages for the file's path. */
 SOTTO_CHECKED enum sotto_status
 sotto_schema_parse(const void *data, size_t size, const char *name,

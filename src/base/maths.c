@@ -1,9 +1,9 @@
 /*
  * maths.c: the few real functions the trusted part needs, without libm.
  *
- * The activations and the exponential under them choose by masks, not by
- * branches: their instructions do not depend on x. The logarithm's do; it sees
- * no record.
+ * The activations, the exponential under them and the signed logarithm choose
+ * by masks, not by branches: their instructions do not depend on x. Those of
+ * maths_log do; it sees no record.
  */
 #include "base/maths.h"
 
@@ -16,6 +16,9 @@
 #define INFINITE (UINT64_C(0x7ff) << 52)       /* above it lie the NaNs */
 #define EXP_MOST UINT64_C(0x40862d999999999a)  /* 709.7 */
 #define EXP_LEAST UINT64_C(0x4086200000000000) /* 708, below zero */
+
+#define FRACTION ((UINT64_C(1) << 52) - 1)
+#define ROOT_TWO UINT64_C(0x6a09e667f3bcd) /* its fraction */
 
 #define SIGN UINT32_C(0x80000000)
 #define INFINITE_SINGLE UINT32_C(0x7f800000)
@@ -91,11 +94,20 @@ maths_exp(double x)
  * ln(2^k m) = k ln 2 + 2 artanh(s), s = (m-1)/(m+1), with m in
  * [sqrt(1/2), sqrt(2)): s^2 < 0.03, so the series is short.
  */
+static double
+log_of(double m, int k)
+{
+    double s = (m - 1) / (m + 1), square = s * s, sum = 0;
+    for (int i = 25; i >= 3; i -= 2) {
+        sum = (sum + 1.0 / i) * square;
+    }
+    return k * LN2_HIGH + (2 * s + (2 * s * sum + k * LN2_LOW));
+}
+
 double
 maths_log(double x)
 {
     union bits u;
-    double s, square, sum = 0;
     int k = 0;
     u.value = x;
     if (u.bits < (UINT64_C(1) << 52)) { /* subnormal */
@@ -103,17 +115,28 @@ maths_log(double x)
         k = -54;
     }
     k += (int)(u.bits >> 52) - 1023;
-    u.bits = (u.bits & ((UINT64_C(1) << 52) - 1)) | (UINT64_C(1023) << 52);
+    u.bits = (u.bits & FRACTION) | (UINT64_C(1023) << 52);
     if (u.value > 0x1.6a09e667f3bcdp0) {
         u.value /= 2;
         k++;
     }
-    s = (u.value - 1) / (u.value + 1);
-    square = s * s;
-    for (int i = 25; i >= 3; i -= 2) {
-        sum = (sum + 1.0 / i) * square;
-    }
-    return k * LN2_HIGH + (2 * s + (2 * s * sum + k * LN2_LOW));
+    return log_of(u.value, k);
+}
+
+/* 1 + |x| is at least 1, so m - 1 is 0 or at least 2^-53, and no number on the
+   way is subnormal. An infinity or NaN has an exponent like any other. */
+double
+maths_log_signed(double x)
+{
+    union bits u = {x}, sum, result;
+    uint64_t sign = u.bits >> 63 << 63, high;
+    u.bits ^= sign;
+    sum.value = 1 + u.value;
+    high = above(sum.bits & FRACTION, ROOT_TWO) & 1;
+    u.bits = (sum.bits & FRACTION) | ((UINT64_C(1023) - high) << 52);
+    result.value = log_of(u.value, (int)(sum.bits >> 52) - 1023 + (int)high);
+    result.bits |= sign;
+    return result.value;
 }
 
 /* x > 0 ? x : 0, and so 0 for a NaN. */

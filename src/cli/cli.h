@@ -163,6 +163,10 @@ void cli_speak_as(const char *verb);
 /* Prints text with '?' in place of what is not UTF-8, of control characters
    and of all else that could make a text read as another. */
 void cli_put(FILE *to, const char *text, size_t size);
+/* How many characters cli_put prints of a text; the text cut to `width` of
+   them, and blanks up to that: printf counts bytes. */
+size_t cli_width(const char *text);
+void cli_put_padded(FILE *to, const char *text, size_t width);
 /* The same as a text, for a format's %s: good until four more are shown. */
 const char *cli_shown(const char *text);
 

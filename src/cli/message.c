@@ -48,6 +48,34 @@ cli_put(FILE *to, const char *text, size_t size)
     }
 }
 
+size_t
+cli_width(const char *text)
+{
+    char shown[8];
+    size_t left = strlen(text), width = 0;
+    while (left > 0) {
+        size_t length = take_shown(text, left, shown);
+        text += length;
+        left -= length;
+        width++;
+    }
+    return width;
+}
+
+void
+cli_put_padded(FILE *to, const char *text, size_t width)
+{
+    char shown[8];
+    size_t left = strlen(text), used = 0;
+    for (; left > 0 && used < width; used++) {
+        size_t length = take_shown(text, left, shown);
+        (void)fputs(shown, to);
+        text += length;
+        left -= length;
+    }
+    (void)fprintf(to, "%*s", (int)(width - used), "");
+}
+
 const char *
 cli_shown(const char *text)
 {

@@ -56,6 +56,14 @@ output_file_same(const char *a, const char *b)
            same_inode(&about_a, &about_b);
 }
 
+bool
+output_file_written(const char *path)
+{
+    struct stat file;
+    return path != NULL && stat(path, &file) == 0 && S_ISREG(file.st_mode) &&
+           file.st_size > 0;
+}
+
 /* Begins to write and gives up. Not with a pipe, whose reader would see it
    end. */
 static int

@@ -26,6 +26,9 @@ struct output_file {
  */
 bool output_file_same(const char *a, const char *b);
 
+/* Whether a file, whose path may be NULL, is there and holds something. */
+bool output_file_written(const char *path);
+
 /*
  * Whether `path`, which may be NULL, can be written, to be asked before long
  * work, and is none of the inputs, of which some may be NULL: writing it would

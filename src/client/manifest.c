@@ -143,11 +143,9 @@ read_number_column(struct reading *reading, struct encode_column *column)
     if (reading->terms.version == 1) {
         return;
     }
-    if (!match_newer(reader, ",\"transform\":\"log\"",
-                     "the mechanism needs a newer sotto: a logarithm of a "
-                     "column")) {
-        column->clip = reader_match(reader, ",\"transform\":\"clip\"");
-    }
+    column->log = reader_match(reader, ",\"transform\":\"log\"");
+    column->clip =
+        !column->log && reader_match(reader, ",\"transform\":\"clip\"");
     column->missing = reader_match(reader, ",\"missing\":1");
     column->inputs = column->missing ? 2 : 1;
 }

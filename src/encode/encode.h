@@ -29,6 +29,7 @@ struct encode_column {
     uint32_t inputs;     /* entries of x it fills, 0 for none */
     bool missing;        /* a missing value is told from others */
     bool clip;           /* number: x is kept from -1 to 1 */
+    bool log;            /* number: the signed logarithm in the value's place */
     const uint8_t *text; /* name, then count-1 values, each NUL-terminated */
     const double *edge;  /* bins: count-2 of them */
 };

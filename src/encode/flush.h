@@ -26,7 +26,8 @@
  *   Columns, in doubles. The value is flushed below 2^-480; shift and scale are
  *   0 or at least that, or refused. The difference is a multiple of 2^-532, so
  *   its product with the scale is 0 or at least 2^-1012, above 2^-1022. It is
- *   flushed below 2^-50 before it becomes a float.
+ *   flushed below 2^-50 before it becomes a float. A logarithm is taken of the
+ *   flushed value: it is 0 or at least 2^-53 (base/maths.c).
  *
  * Infinities, NaNs and overflow take no longer. tests/encode/test_flush.c reads
  * the processor's own flags over hostile weights and records.

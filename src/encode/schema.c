@@ -9,6 +9,7 @@
  */
 #include "encode/encode.h"
 
+#include "base/maths.h"
 #include "encode/flush.h"
 
 static const uint8_t nothing[1] = {0};
@@ -70,6 +71,9 @@ apply_number(const struct encode_plan *plan, uint32_t at,
 {
     double number;
     uint32_t usable = find_number(value, &number);
+    if (plan->column[at].log) {
+        number = maths_log_signed(flush_below(number, FLUSH_COLUMN_LEAST));
+    }
     x[0] = scaled(plan, at, number, usable);
     if (plan->column[at].clip) {
         x[0] = clipped(x[0]);

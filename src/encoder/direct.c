@@ -191,6 +191,23 @@ read_ranges(struct direct *direct, struct sotto_error *err)
     return status;
 }
 
+/* Names the setting, which a message about epsilon and delta does not; one
+   about a delta out of its range does. */
+static enum sotto_status
+read_delta(const char *text, uint64_t *ret_delta, struct sotto_error *err)
+{
+    enum sotto_status status =
+        decimal_read_delta(text, strlen(text), ret_delta, err);
+    if (status == SOTTO_STATUS_FORMAT || status == SOTTO_STATUS_LIMIT) {
+        (void)host_fail(err, status, 0,
+                        "delta %.80s: delta must be a plain decimal number "
+                        "from 0.000000000001 to 0.01, such as 0.000001, with "
+                        "at most 7 digits before the point and 12 after it",
+                        text);
+    }
+    return host_about(status, err, SOTTO_ABOUT_SETTING, "delta");
+}
+
 static enum sotto_status
 check_options(struct direct *direct, struct sotto_error *err)
 {
@@ -198,7 +215,7 @@ check_options(struct direct *direct, struct sotto_error *err)
     enum sotto_status status =
         decimal_read_eps(eps, strlen(eps), &direct->eps, err);
     if (status == SOTTO_STATUS_OK && delta != NULL) {
-        status = decimal_read_delta(delta, strlen(delta), &direct->delta, err);
+        status = read_delta(delta, &direct->delta, err);
     }
     status = HOST_THEN(status, choose_columns(direct, err));
     status = HOST_THEN(status, read_ranges(direct, err));
@@ -363,6 +380,7 @@ fit_direct(const struct encoder_job *job, void *own, struct sotto_error *err)
         .table = job->table, .options = job->options, .set = own};
     enum sotto_status status = fit(&direct, err);
     status = HOST_THEN(status, direct_say_missing(&direct, job->facts, err));
+    status = HOST_THEN(status, direct_say_columns(&direct, job->facts, err));
     status = HOST_THEN(status, write_mechanism(&direct, job, err));
     direct_clear(&direct);
     return status;

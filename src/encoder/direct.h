@@ -68,6 +68,11 @@ direct_say_missing(const struct direct *direct, struct sotto_train_facts *facts,
    INPUT, MEMORY. */
 SOTTO_CHECKED enum sotto_status
 direct_fit_column(struct direct *direct, size_t at, struct sotto_error *err);
+/* Says where epsilon is spread thin, and what a schema asks for and these
+   columns do not do. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status
+direct_say_columns(const struct direct *direct, struct sotto_train_facts *facts,
+                   struct sotto_error *err);
 
 /*
  * direct_parts.c: fills `part` (room for every column) from the fitted

@@ -76,6 +76,7 @@ fit_columns(struct learnt *learnt, struct sotto_error *err)
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < columns; i++) {
         size_t column = learnt->choice.kept[i];
         aim.as = schema_fit_as(given, table, column);
+        aim.missing = aim.as != NULL && aim.as->told;
         if (column == learnt->choice.label) {
             learnt->label = i;
             status = schema_fit_label(schema, table, column, aim.as, 0, err);
@@ -112,8 +113,8 @@ find_blocks(struct learnt *learnt, struct sotto_error *err)
             last = &learnt->block[learnt->blocks++];
             *last = (struct analyst_block){likelihood, (size_t)width, 0};
         }
-        last->count += column->count;
-        width = checked_add(width, column->count);
+        last->count += column->inputs;
+        width = checked_add(width, column->inputs);
     }
     if (learnt->choice.columns > DEVICE_COLUMNS_MAX ||
         width > DEVICE_WIDTH_MAX) {

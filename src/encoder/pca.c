@@ -50,8 +50,9 @@ static const struct setting settings[] = {
     SETTING_END};
 
 struct pca {
-    const struct learnt *learnt;
+    struct learnt *learnt;
     const struct settings *set;
+    bool given;       /* d was asked for; else there may be fewer components */
     double *mean;     /* width */
     double *vector;   /* C, then its eigenvectors, one a row */
     double *variance; /* eigenvalues, falling */
@@ -128,6 +129,10 @@ check_rank(const struct pca *pca, struct sotto_error *err)
     }
     for (size_t i = 1; i < d; i++) {
         if (!(pca->variance[i] > RANK_LEAST * pca->variance[0])) {
+            if (!pca->given) {
+                pca->learnt->set.d = (uint32_t)i;
+                break;
+            }
             (void)host_fail(err, SOTTO_STATUS_INPUT, 0,
                             "d is %zu, and the data varies in %zu direction%s "
                             "only: give %zu or less",
@@ -203,6 +208,10 @@ fit(struct pca *pca, struct sotto_error *err)
     const struct learnt *learnt = pca->learnt;
     size_t d = learnt->set.d, width = learnt->width;
     enum sotto_status status;
+    if (d > width && !pca->given) {
+        d = width;
+        pca->learnt->set.d = (uint32_t)width;
+    }
     if (width > WIDTH_MAX) {
         return host_remedy(
             host_fail(err, SOTTO_STATUS_LIMIT, 0,
@@ -295,14 +304,27 @@ pca_clear(struct pca *pca)
     free(pca->decoder);
 }
 
+static bool
+is_given(const struct encoder_job *job, const char *name)
+{
+    for (size_t i = 0; i < job->options->sets; i++) {
+        if (strcmp(job->options->set[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum sotto_status
 fit_pca(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     struct learnt learnt = {0};
-    const struct settings *set = own;
-    struct pca pca = {.learnt = &learnt, .set = set};
+    struct settings *set = own;
+    struct pca pca = {
+        .learnt = &learnt, .set = set, .given = is_given(job, "d")};
     enum sotto_status status = learnt_begin(&learnt, job, &set->common, err);
     status = HOST_THEN(status, fit(&pca, err));
+    set->common.d = learnt.set.d > 0 ? learnt.set.d : set->common.d;
     status = HOST_THEN(status, write_files(&pca, err));
     pca_clear(&pca);
     learnt_clear(&learnt);

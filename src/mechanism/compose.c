@@ -223,7 +223,7 @@ choose_version(const struct compose_spec *spec)
         spec->central_eps.size > 0 || spec->expires > 0 || spec->label_only;
     for (size_t i = 0; i < spec->columns; i++) {
         newer = newer || spec->column[i].missing || spec->column[i].clip ||
-                spec->column[i].edges != NULL;
+                spec->column[i].log || spec->column[i].edges != NULL;
     }
     for (size_t i = 0; i < spec->layers; i++) {
         newer = newer || spec->layer[i].bf16;

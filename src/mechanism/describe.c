@@ -322,6 +322,11 @@ say_coordinates(struct page *page, size_t at,
             page_say(page, 6, ": unknown, for its range is unusable");
             continue;
         }
+        if (info.log) {
+            page_say(page, 6, ": %.3g, on the scale of its logarithm",
+                     scale != 0 ? noise / fabs(scale) : 0);
+            continue;
+        }
         page_say(page, 6,
                  ": %.3g, where the whole range from %.6g to %.6g is %.6g wide",
                  scale != 0 ? noise / fabs(scale) : 0, info.low, info.high,

@@ -124,6 +124,9 @@ column(struct building *building, size_t at)
         put_real(building, object, "low", info.low);
         put_real(building, object, "high", info.high);
     }
+    if (info.log) {
+        put(building, object, "scale", json_string("log"));
+    }
     if (building->mechanism->shape.schema.column[at].edges != NULL) {
         put(building, object, "edges",
             edges(building, &building->mechanism->shape.schema.column[at]));

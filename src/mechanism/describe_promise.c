@@ -61,7 +61,8 @@ write_belief(double eps, double delta, char text[32])
 /*
  * A word for the size of epsilon, by how often the best guess between two
  * equally likely records must be wrong: 1 - s of the head, which the odds
- * printed above it state. The bounds are odds of 3, 9 and 99 to 1.
+ * printed above it state. The bounds are odds of 3, 9 and 99 to 1;
+ * docs/threat-model.md, "Words for epsilon", says why these.
  *
  *     epsilon           1      2      4      8
  *     wrong at least    26.9%  11.9%  1.8%   0.03%

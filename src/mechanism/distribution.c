@@ -157,7 +157,8 @@ find_block(const struct sotto_mechanism *mechanism, size_t column,
 {
     const struct shape *shape = &mechanism->shape;
     const struct schema_column *from = &shape->schema.column[column];
-    bool number = schema_kind(from->kind)->ranged && from->inputs > 0;
+    bool number =
+        schema_kind(from->kind)->ranged && from->inputs > 0 && !from->log;
     for (size_t i = 0; i < shape->parts && number; i++) {
         if (holds_column(mechanism, i, from) && isfinite(1 / from->scale) &&
             from->scale > 0) {

@@ -120,7 +120,7 @@ name_coordinate(const struct sotto_mechanism *mechanism, size_t part,
     } else {
         const struct schema_column *from =
             &mechanism->shape.schema.column[column];
-        host_text_add(&name, "", 0);
+        host_text_print(&name, "%s", from->log ? "log of " : "");
         host_printable_add(&name, from->name, CHARACTERS_MOST);
         row->number = true;
         row->offset = from->shift;

@@ -368,7 +368,10 @@ sotto_mechanism_column(const struct sotto_mechanism *mechanism, size_t column,
 {
     const struct shape *shape = &mechanism->shape;
     const struct schema_column *own = &shape->schema.column[column];
-    double half = own->scale != 0 ? reach_of(shape, column) / own->scale : 0;
+    double reach = reach_of(shape, column);
+    double low = schema_column_value(own, -reach);
+    double high = schema_column_value(own, reach);
+    double half = fabs(high / 2 - low / 2);
     ret_info->name = own->name;
     ret_info->kind = own->kind;
     ret_info->count = own->count;
@@ -376,8 +379,9 @@ sotto_mechanism_column(const struct sotto_mechanism *mechanism, size_t column,
     ret_info->samples = schema_kind(own->kind)->bytes ? own->count : 0;
     ret_info->inputs = own->inputs;
     ret_info->missing = own->missing;
-    ret_info->low = end_of(own->shift - half, fabs(half));
-    ret_info->high = end_of(own->shift + half, fabs(half));
+    ret_info->log = own->log;
+    ret_info->low = end_of(low, half);
+    ret_info->high = end_of(high, half);
 }
 
 size_t

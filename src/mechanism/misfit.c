@@ -33,7 +33,7 @@ static void
 count_number(const struct schema_column *column, double far, double number,
              struct sotto_misfit *misfit)
 {
-    double x = (number - column->shift) * column->scale;
+    double x = schema_column_x(column, number);
     misfit->beyond += column->scale != 0 && fabs(x) > far + ROUNDING ? 1 : 0;
 }
 

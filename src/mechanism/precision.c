@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/maths.h"
 #include "host/error.h"
 #include "likelihood/group.h"
 #include "likelihood/interval.h"
@@ -37,10 +38,10 @@ describe_number(const struct sotto_mechanism *mechanism, size_t part,
                        ? l / sqrt(at->instance->size)
                        : l;
     sotto_mechanism_column(mechanism, column, &info);
-    question->low = info.low;
-    question->high = info.high;
-    question->centre = (info.low + info.high) / 2;
-    question->unit = (info.high - info.low) / 2 / steps;
+    question->low = info.log ? maths_log_signed(info.low) : info.low;
+    question->high = info.log ? maths_log_signed(info.high) : info.high;
+    question->centre = (question->low + question->high) / 2;
+    question->unit = (question->high - question->low) / 2 / steps;
     question->steps = l;
     question->noise = sqrt(at->variance_true);
     question->rounding = mechanism_rounding(at->instance);

@@ -133,6 +133,9 @@ rebudget_digest(const struct sotto_mechanism *mechanism,
             digest_number(&state, encoder->column[i].missing);
             digest_number(&state, encoder->column[i].clip);
         }
+        if (encoder->column[i].log) {
+            digest_number(&state, UINT32_MAX - 1);
+        }
         if (encoder->column[i].edge != NULL) {
             digest_bytes(&state, encoder->column[i].edge,
                          (encoder->column[i].count - 2) * sizeof(double));

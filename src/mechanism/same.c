@@ -26,7 +26,8 @@ same_column(const struct schema_column *x, const struct schema_column *y)
     bool same = x->kind == y->kind && x->count == y->count &&
                 x->inputs == y->inputs && strcmp(x->name, y->name) == 0 &&
                 x->shift == y->shift && x->scale == y->scale &&
-                x->missing == y->missing && x->clip == y->clip;
+                x->missing == y->missing && x->clip == y->clip &&
+                x->log == y->log;
     for (size_t i = 0; same && x->values != NULL && i + 1 < x->count; i++) {
         same = strcmp(x->values[i], y->values[i]) == 0;
     }

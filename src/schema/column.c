@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/maths.h"
 #include "encode/flush.h"
 #include "host/error.h"
 #include "host/printable.h"
@@ -133,7 +134,8 @@ schema_add_device(struct schema *schema, const struct encode_column *column,
                                  .scale = scale,
                                  .edges = column->edge,
                                  .missing = column->missing,
-                                 .clip = column->clip};
+                                 .clip = column->clip,
+                                 .log = column->log};
     const char **values = NULL;
     if (kinds[view.kind]->symbols) {
         values = calloc(view.count, sizeof *values);
@@ -174,6 +176,27 @@ schema_fit(struct schema *schema, const struct sotto_table *table,
 }
 
 /* ---- Columns ------------------------------------------------------------- */
+
+/* Undoes maths_log_signed. */
+static double
+exp_signed(double x)
+{
+    return copysign(expm1(fabs(x)), x);
+}
+
+double
+schema_column_value(const struct schema_column *column, double x)
+{
+    double y = column->shift + (column->scale != 0 ? x / column->scale : 0);
+    return column->log ? exp_signed(y) : y;
+}
+
+double
+schema_column_x(const struct schema_column *column, double value)
+{
+    double y = column->log ? maths_log_signed(value) : value;
+    return (y - column->shift) * column->scale;
+}
 
 bool
 schema_range_usable(const struct schema_range *range)

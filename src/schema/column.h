@@ -32,6 +32,8 @@ struct schema_column {
     bool missing; /* a missing value is told: a number's has an entry of x,
                      a category's is the last of `values` */
     bool clip;    /* a number's x is kept from -1 to 1 */
+    bool log;     /* a number's signed logarithm is shifted and scaled in its
+                     place; not with clip */
     bool label;   /* of a mechanism: read for the label alone, may be missing */
     size_t inputs, at;   /* of a schema: entries of x, and the first of them */
     const double *edges; /* of bins: count - 2, ascending; else NULL */
@@ -148,6 +150,11 @@ SOTTO_CHECKED enum sotto_status schema_fit(struct schema *schema,
                                            size_t column,
                                            const struct schema_aim *aim,
                                            struct sotto_error *err);
+
+/* The value that a number column's x stands for, and x of a value, both without
+   cutting; of a scale of 0, the shift and 0. */
+double schema_column_value(const struct schema_column *column, double x);
+double schema_column_x(const struct schema_column *column, double value);
 
 /* Whether a range is one: a hostile or mistaken file's may be none. */
 bool schema_range_usable(const struct schema_range *range);

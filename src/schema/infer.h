@@ -24,6 +24,7 @@ struct infer_column {
     bool kept;            /* its owner wants it, whatever it looks like */
     bool as_category;     /* and says that it holds categories, */
     bool as_number;       /* or numbers with a range given elsewhere */
+    bool logs;            /* numbers with a heavy tail get their logarithm */
     struct profile *seen; /* NULL: nobody looked */
     struct sotto_schema_column column; /* what it comes to */
     char why[INFER_WHY];

@@ -26,8 +26,9 @@
 #define CLASSES_MOST ((size_t)20) /* a number with so few values is a class */
 #define CLASS_ROWS ((size_t)10)   /* rows to a value, of such a number */
 #define ORDINAL_MOST ((size_t)50)
-#define WORDY 2.0 /* blanks in a field of free text, on average */
-#define FAR 2.0   /* widths of a range beyond it, where outliers begin */
+#define LOG_VALUES ((size_t)20) /* different ones, of which a log is taken */
+#define WORDY 2.0               /* blanks in a field of free text, on average */
+#define FAR 2.0 /* widths of a range beyond it, where outliers begin */
 
 /* ---- Leaving out --------------------------------------------------------- */
 
@@ -173,6 +174,9 @@ judge_numbers(struct infer_column *j)
                       : "hardly any row has another value than the others");
     }
     count_beyond(j);
+    j->column.log = j->logs && ranged && !j->label &&
+                    p->distinct_numbers >= LOG_VALUES &&
+                    robust_heavy(p->number, p->numbers);
 }
 
 /* ---- Categories ---------------------------------------------------------- */
@@ -309,6 +313,11 @@ judge_words(const struct infer_column *j, enum sotto_schema_type *ret_type,
     size_t present = count_present(j);
     double blanks = (double)p->blanks / (double)present;
     bool unique = present >= UNIQUE_ROWS && p->distinct * 10 >= present * 9;
+    if (mostly(p->dates, present) && !j->kept) {
+        *ret_type = SOTTO_SCHEMA_DATE;
+        *ret_trouble = SOTTO_SCHEMA_DATES;
+        return "a date";
+    }
     if (unique || p->distinct > OUTLINE_VALUES_MOST) {
         bool wordy = blanks >= WORDY;
         *ret_type = wordy    ? SOTTO_SCHEMA_TEXT
@@ -320,11 +329,6 @@ judge_words(const struct infer_column *j, enum sotto_schema_type *ret_type,
         return wordy    ? "free text"
                : unique ? "a text of its own for nearly every row"
                         : "more than 1024 different values";
-    }
-    if (mostly(p->dates, present) && !j->kept) {
-        *ret_type = SOTTO_SCHEMA_DATE;
-        *ret_trouble = SOTTO_SCHEMA_DATES;
-        return "a date";
     }
     return NULL;
 }

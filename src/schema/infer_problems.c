@@ -81,9 +81,10 @@ complain_dropped(struct sotto_schema *schema, const struct infer_column *j,
         : trouble == SOTTO_SCHEMA_ID_LIKE
             ? "If it is not an id, give it a type and use = feature."
             : "";
+    size_t present = j->column.rows - j->column.missing;
     return complain(schema, SOTTO_SCHEMA_NOTE, trouble, at, remedy,
-                    "is left out: %s (%zu different in %zu rows)", j->why,
-                    j->column.distinct, j->column.rows - j->column.missing);
+                    "is left out: %s (%zu different in %zu row%s)", j->why,
+                    j->column.distinct, present, present == 1 ? "" : "s");
 }
 
 /* Rows beyond the range: perhaps in another unit; or, far beyond, no quantity:
@@ -122,7 +123,10 @@ complain_used(struct sotto_schema *schema, const struct infer_column *j,
                         c->distinct);
     case SOTTO_SCHEMA_HALF_MISSING:
         return complain(schema, SOTTO_SCHEMA_WARNING, trouble, at,
-                        "Let it be told (missing = told), or drop it.",
+                        c->told ? "That is told, with noise (missing = told); "
+                                  "drop it if that does not help."
+                                : "Let it be told (missing = told), or drop "
+                                  "it.",
                         "is missing in %.1f%% of the rows",
                         percent(c->missing, c->rows));
     case SOTTO_SCHEMA_OUTLIERS:
@@ -236,10 +240,10 @@ complain_classes(struct sotto_schema *schema, const struct sotto_table *table,
         told = complain(schema, SOTTO_SCHEMA_WARNING, SOTTO_SCHEMA_RARE_CLASS,
                         at, "Group them, or name them if they are public.",
                         "has %zu class%s held by fewer than %zu rows each (%zu "
-                        "rows): they are not named, and count as other",
+                        "row%s): they are not named, and count as other",
                         label->distinct - label->count,
                         label->distinct - label->count == 1 ? "" : "es", rare,
-                        label->other);
+                        label->other, label->other == 1 ? "" : "s");
     }
     for (size_t i = 0; i < label->count && told && label->count <= 64; i++) {
         size_t rows = rows_of(table, column, label->values[i]);
@@ -250,8 +254,8 @@ complain_classes(struct sotto_schema *schema, const struct sotto_table *table,
         show_name(label->values[i], name, sizeof name);
         told = complain(schema, SOTTO_SCHEMA_WARNING, SOTTO_SCHEMA_RARE_CLASS,
                         at, "Group it with another, or expect it to be missed.",
-                        "has %zu rows of class \"%s\": few to learn from", rows,
-                        name);
+                        "has %zu row%s of class \"%s\": few to learn from",
+                        rows, rows == 1 ? "" : "s", name);
     }
     if (told && label->count == 1 && label->other == 0) {
         told = complain(schema, SOTTO_SCHEMA_WARNING, SOTTO_SCHEMA_RARE_CLASS,

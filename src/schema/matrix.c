@@ -45,6 +45,7 @@ device_column(const struct schema_column *column)
                                   .inputs = (uint32_t)column->inputs,
                                   .missing = column->missing,
                                   .clip = column->clip,
+                                  .log = column->log,
                                   .text = (const uint8_t *)column->name};
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/maths.h"
 #include "host/error.h"
 #include "host/sort.h"
 #include "host/text.h"
@@ -12,6 +13,7 @@
 #include "random/random.h"
 #include "schema/column.h"
 
+#define BULK 2.33 /* deviations from the mean, between which 98 of 100 lie */
 #define TAIL 100u /* one value of so many lies below the range, and above */
 
 /* One stray word makes a column text, and the numbers around it are numbers
@@ -23,6 +25,14 @@ read_number(struct sotto_value value)
         value.kind = SOTTO_VALUE_NUMBER;
     }
     return value;
+}
+
+/* Whether a number's logarithm is taken: a schema asks for it, and the range
+   is not what is sent. direct sends numbers, whose means are to be told. */
+static bool
+takes_log(const struct schema_aim *aim)
+{
+    return !aim->range && aim->as != NULL && aim->as->log;
 }
 
 /* A field as a device reads it: within the range of `as`, if there is one, so
@@ -51,9 +61,10 @@ fit_standard(const struct sotto_table *table, size_t column,
     for (size_t row = 0; row < sotto_table_rows(table); row++) {
         struct sotto_value value = number_at(table, row, column, aim->as);
         if (value.kind == SOTTO_VALUE_NUMBER) {
-            double from = value.number - mean;
+            double y = ret->log ? maths_log_signed(value.number) : value.number;
+            double from = y - mean;
             mean += from / (double)++count;
-            squares += from * (value.number - mean);
+            squares += from * (y - mean);
         }
     }
     if (count == 0) {
@@ -143,10 +154,16 @@ fit_number(const struct sotto_table *table, size_t column,
     double low = aim->low, high = aim->high, half;
     bool given = aim->given;
     ret->missing = aim->missing;
+    ret->log = takes_log(aim);
     if (!given && aim->as != NULL) {
         low = aim->as->low;
         high = aim->as->high;
         given = true;
+    }
+    if (aim->robust && ret->log) {
+        enum sotto_status status = fit_standard(table, column, aim, ret, err);
+        ret->scale /= BULK;
+        return status;
     }
     if (aim->robust) {
         enum sotto_status status =
@@ -177,7 +194,9 @@ static void
 write_number(const struct schema_column *column, struct host_text *text)
 {
     host_text_print(text, "%s%s",
-                    column->clip ? ",\\\"transform\\\":\\\"clip\\\"" : "",
+                    column->clip  ? ",\\\"transform\\\":\\\"clip\\\""
+                    : column->log ? ",\\\"transform\\\":\\\"log\\\""
+                                  : "",
                     column->missing ? ",\\\"missing\\\":1" : "");
 }
 
@@ -190,6 +209,13 @@ describe_number(const struct schema_column *column,
                                        : "a missing one counts as the middle";
     if (!schema_range_usable(range)) {
         host_text_print(text, "a number with an unusable range");
+        return;
+    }
+    if (column->log) {
+        host_text_print(text,
+                        "a number, whose logarithm is scaled by a range from "
+                        "%.6g to %.6g; %s",
+                        range->low, range->high, missing);
         return;
     }
     host_text_print(text,

@@ -7,9 +7,10 @@
  *                around them off; or in quotes, with \" \\ \xHH
  *
  * The keys before the first column are sotto-schema = 1, which must be there,
- * and from. A message names the file, the line and the key.
+ * and from. A message names the file, the line and the key. A fault is noted,
+ * and the lines after it are read: all faults are told at once. What is no
+ * schema at all is left at its first line.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,12 @@
 #include "host/text.h"
 #include "host/utf8.h"
 #include "host/wipe.h"
-#include "schema/outline.h"
+#include "schema/outline_reader.h"
 #include "table/decimal_text.h"
 
 #define FILE_MOST ((size_t)1 << 26)
 #define COLUMNS_MOST ((size_t)65536)
+#define FAULTS_MOST ((size_t)100) /* that are told */
 
 enum key {
     KEY_TYPE = 1,
@@ -32,245 +34,106 @@ enum key {
     KEY_VALUES = 8,
     KEY_MISSING = 16,
     KEY_VERSION = 32,
-    KEY_FROM = 64
+    KEY_FROM = 64,
+    KEY_SCALE = 128
 };
 
-struct reader {
-    const char *name;
-    const char *at, *end; /* of the line that is read */
-    size_t line;
-    struct sotto_schema *schema;
-    /* The column that is being read, if `open`; its texts are the reader's. */
-    bool open;
-    size_t opened; /* on this line */
-    struct sotto_schema_column column;
-    unsigned keys, head; /* that were given: of the column, of the file */
-    char *text;          /* the column's name */
-    char **value;
-    size_t value_room;
-    struct sotto_error *err;
-};
-
-__attribute__((format(printf, 3, 4))) static enum sotto_status
-fail_line(const struct reader *r, size_t line, const char *format, ...)
-{
-    char what[300];
-    va_list values;
-    va_start(values, format);
-    (void)vsnprintf(what, sizeof what, format, values);
-    va_end(values);
-    return host_fail(r->err, SOTTO_STATUS_INPUT, line, "%s: line %zu: %s",
-                     r->name, line, what);
-}
-
-/* ---- Texts --------------------------------------------------------------- */
-
-static void
-skip_blanks(struct reader *r)
-{
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t')) {
-        r->at++;
-    }
-}
-
-/* Whether nothing but a comment is left of the line. */
-static bool
-at_end(struct reader *r)
-{
-    skip_blanks(r);
-    return r->at == r->end || *r->at == '#';
-}
-
-static bool
-take(struct reader *r, char wanted)
-{
-    skip_blanks(r);
-    bool found = r->at < r->end && *r->at == wanted;
-    r->at += found ? 1 : 0;
-    return found;
-}
-
-static int
-hex_digit(char c)
-{
-    const char *digits = "0123456789abcdef";
-    const char *found = c != '\0' ? strchr(digits, c) : NULL;
-    return found != NULL ? (int)(found - digits) : -1;
-}
-
-/* Takes what follows a backslash; 0: it is nothing known. */
-static char
-take_escape(struct reader *r)
-{
-    size_t left = (size_t)(r->end - r->at);
-    if (left >= 1 && (*r->at == '"' || *r->at == '\\')) {
-        return *r->at++;
-    }
-    if (left >= 3 && *r->at == 'x' && hex_digit(r->at[1]) >= 0 &&
-        hex_digit(r->at[2]) >= 0) {
-        int byte = hex_digit(r->at[1]) * 16 + hex_digit(r->at[2]);
-        r->at += 3;
-        return (char)(byte < 0x80 ? byte : 0);
-    }
-    return 0;
-}
-
-/* Fills `out`, which has room for the rest of the line; false: never closed, or
-   a wrong escape. */
-static bool
-take_quoted(struct reader *r, char *out, size_t *ret_size)
-{
-    size_t size = 0;
-    while (r->at < r->end && *r->at != '"') {
-        char c = *r->at++;
-        if (c == '\\') {
-            c = take_escape(r);
-            if (c == '\0') {
-                return false;
-            }
-        }
-        out[size++] = c;
-    }
-    *ret_size = size;
-    return r->at < r->end && *r->at++ == '"';
-}
-
-static size_t
-take_plain(struct reader *r, char *out)
-{
-    size_t size = 0;
-    while (r->at < r->end && strchr("\"#,[]\\=", *r->at) == NULL) {
-        out[size++] = *r->at++;
-    }
-    while (size > 0 && (out[size - 1] == ' ' || out[size - 1] == '\t')) {
-        size--;
-    }
-    return size;
-}
-
-/* Takes a text that is not empty, for the caller to free. */
+/* Notes a fault and goes on; of other statuses, and before the first column,
+   where it may be no schema at all, nothing can go on. */
 static enum sotto_status
-take_text(struct reader *r, const char *what, char **ret_text)
+note_fault(struct outline_reader *r, enum sotto_status status)
 {
-    skip_blanks(r);
-    size_t size = 0;
-    char *out = malloc((size_t)(r->end - r->at) + 1);
-    bool read = true;
-    if (out == NULL) {
-        return host_fail_memory(r->err);
-    }
-    if (take(r, '"')) {
-        read = take_quoted(r, out, &size);
-    } else {
-        size = take_plain(r, out);
-    }
-    if (!read || size == 0) {
-        free(out);
-        return fail_line(r, r->line,
-                         !read ? "%s: a quote is not closed, or a backslash is "
-                                 "not followed by \", \\ or xHH"
-                               : "%s: there is no text: write one, in quotes "
-                                 "if it holds any of \" # , [ ] \\ =",
-                         what);
-    }
-    out[size] = '\0';
-    *ret_text = out;
-    return SOTTO_STATUS_OK;
-}
-
-/* Takes one of several words, and gives its place. */
-static enum sotto_status
-take_word(struct reader *r, const char *key, const char *const *words,
-          size_t *ret_place)
-{
-    char *text = NULL, there[160] = "";
-    enum sotto_status status = take_text(r, key, &text);
-    if (status != SOTTO_STATUS_OK) {
+    if (status != SOTTO_STATUS_INPUT) {
         return status;
     }
-    for (size_t i = 0; words[i] != NULL; i++) {
-        size_t size = strlen(there);
-        if (strcmp(text, words[i]) == 0) {
-            *ret_place = i;
-            free(text);
-            return SOTTO_STATUS_OK;
-        }
-        (void)snprintf(there + size, sizeof there - size, "%s%s",
-                       i > 0 ? ", " : "", words[i]);
+    if (r->faults++ == 0 && r->err != NULL) {
+        *r->err = r->fault;
     }
-    status =
-        fail_line(r, r->line, "%s = %.60s: it is one of %s", key, text, there);
-    free(text);
-    return status;
+    if (r->tell != NULL && r->faults <= FAULTS_MOST) {
+        r->tell(r->own, r->fault.message);
+    }
+    r->spoilt = true;
+    return r->passed ? SOTTO_STATUS_OK : status;
 }
 
 /* ---- Keys ---------------------------------------------------------------- */
 
 static enum sotto_status
-read_type(struct reader *r)
+read_type(struct outline_reader *r)
 {
     const char *names[SOTTO_SCHEMA_IMAGE + 2] = {NULL};
     size_t place = 0;
     for (size_t i = 0; i <= SOTTO_SCHEMA_IMAGE; i++) {
         names[i] = sotto_schema_type_name((enum sotto_schema_type)i);
     }
-    enum sotto_status status = take_word(r, "type", names, &place);
+    enum sotto_status status = outline_take_word(r, "type", names, &place);
     r->column.type = (enum sotto_schema_type)place;
     return status;
 }
 
 static enum sotto_status
-read_use(struct reader *r)
+read_use(struct outline_reader *r)
 {
     static const char *const names[] = {"feature", "label", "drop", NULL};
     size_t place = 0;
-    enum sotto_status status = take_word(r, "use", names, &place);
+    enum sotto_status status = outline_take_word(r, "use", names, &place);
     r->column.use = (enum sotto_schema_use)place;
     return status;
 }
 
 static enum sotto_status
-read_missing(struct reader *r)
+read_missing(struct outline_reader *r)
 {
     static const char *const names[] = {"told", "middle", "other", NULL};
     size_t place = 0;
-    enum sotto_status status = take_word(r, "missing", names, &place);
+    enum sotto_status status = outline_take_word(r, "missing", names, &place);
     r->column.told = place == 0;
+    return status;
+}
+
+static enum sotto_status
+read_scale(struct outline_reader *r)
+{
+    static const char *const names[] = {"linear", "log", NULL};
+    size_t place = 0;
+    enum sotto_status status = outline_take_word(r, "scale", names, &place);
+    r->column.log = place == 1;
     return status;
 }
 
 /* A number, up to `stop`, which is taken, or to the end for 0. */
 static bool
-take_number(struct reader *r, char stop, double *ret_number)
+take_number(struct outline_reader *r, char stop, double *ret_number)
 {
     const char *start = r->at;
     while (r->at < r->end && *r->at != stop && *r->at != '#') {
         r->at++;
     }
     bool read = decimal_text_parse(start, (size_t)(r->at - start), ret_number);
-    return read && (stop == 0 || take(r, stop));
+    return read && (stop == 0 || outline_take(r, stop));
 }
 
 static enum sotto_status
-read_range(struct reader *r)
+read_range(struct outline_reader *r)
 {
     struct sotto_schema_column *c = &r->column;
     if (!take_number(r, ':', &c->low) || !take_number(r, 0, &c->high)) {
-        return fail_line(r, r->line,
-                         "range: write LOW : HIGH, two numbers with a colon "
-                         "between them, as range = 0 : 120");
+        return outline_fail(r, r->line,
+                            "range: write LOW : HIGH, two numbers with a colon "
+                            "between them, as range = 0 : 120");
     }
     if (c->low >= c->high || c->low < -OUTLINE_RANGE_MOST ||
         c->high > OUTLINE_RANGE_MOST) {
-        return fail_line(r, r->line,
-                         "range: LOW must be the smaller, and both from -1e30 "
-                         "to 1e30");
+        return outline_fail(
+            r, r->line,
+            "range: LOW must be the smaller, and both from -1e30 "
+            "to 1e30");
     }
     return SOTTO_STATUS_OK;
 }
 
 static enum sotto_status
-read_values(struct reader *r)
+read_values(struct outline_reader *r)
 {
     enum sotto_status status;
     do {
@@ -280,33 +143,34 @@ read_values(struct reader *r)
             return host_fail_memory(r->err);
         }
         r->value = values;
-        status = take_text(r, "values", &values[r->column.count]);
+        status = outline_take_text(r, "values", &values[r->column.count]);
         r->column.count += status == SOTTO_STATUS_OK ? 1 : 0;
         if (status == SOTTO_STATUS_OK &&
             r->column.count > OUTLINE_VALUES_MOST) {
-            status = fail_line(r, r->line,
-                               "values: more than %zu: group them, or drop the "
-                               "column",
-                               OUTLINE_VALUES_MOST);
+            status =
+                outline_fail(r, r->line,
+                             "values: more than %zu: group them, or drop the "
+                             "column",
+                             OUTLINE_VALUES_MOST);
         }
-    } while (status == SOTTO_STATUS_OK && take(r, ','));
+    } while (status == SOTTO_STATUS_OK && outline_take(r, ','));
     return status;
 }
 
 static enum sotto_status
-read_version(struct reader *r)
+read_version(struct outline_reader *r)
 {
     static const char *const names[] = {"1", NULL};
     size_t place = 0;
-    return take_word(r, "sotto-schema", names, &place);
+    return outline_take_word(r, "sotto-schema", names, &place);
 }
 
 static enum sotto_status
-read_from(struct reader *r)
+read_from(struct outline_reader *r)
 {
     static const char *const names[] = {"auxiliary", "public", NULL};
     size_t place = 0;
-    enum sotto_status status = take_word(r, "from", names, &place);
+    enum sotto_status status = outline_take_word(r, "from", names, &place);
     r->schema->is_public = place == 1;
     return status;
 }
@@ -315,13 +179,14 @@ static const struct {
     const char *name;
     enum key key;
     bool column; /* it is of a column, not of the file */
-    enum sotto_status (*read)(struct reader *r);
+    enum sotto_status (*read)(struct outline_reader *r);
 } keys[] = {
     {"type", KEY_TYPE, true, read_type},
     {"use", KEY_USE, true, read_use},
     {"range", KEY_RANGE, true, read_range},
     {"values", KEY_VALUES, true, read_values},
     {"missing", KEY_MISSING, true, read_missing},
+    {"scale", KEY_SCALE, true, read_scale},
     {"sotto-schema", KEY_VERSION, false, read_version},
     {"from", KEY_FROM, false, read_from},
 };
@@ -329,7 +194,7 @@ static const struct {
 
 /* `key = ...`: finds the key, which may be given once, but for values. */
 static enum sotto_status
-read_key(struct reader *r)
+read_key(struct outline_reader *r)
 {
     const char *start = r->at;
     size_t size, i = 0;
@@ -341,29 +206,30 @@ read_key(struct reader *r)
                         memcmp(keys[i].name, start, size) != 0)) {
         i++;
     }
-    if (i == KEYS || !take(r, '=')) {
-        return fail_line(r, r->line,
-                         "write [COLUMN], or one of type, use, range, values "
-                         "and missing, then = and what it is");
+    if (i == KEYS || !outline_take(r, '=')) {
+        return outline_fail(r, r->line,
+                            "write [COLUMN], or one of type, use, range, "
+                            "scale, values and missing, then = and what it is");
     }
     unsigned *given = keys[i].column ? &r->keys : &r->head;
     if (keys[i].column != r->open) {
-        return fail_line(r, r->line, "%s belongs %s", keys[i].name,
-                         keys[i].column ? "below a column: write [COLUMN] first"
-                                        : "above the first column");
+        return outline_fail(r, r->line, "%s belongs %s", keys[i].name,
+                            keys[i].column
+                                ? "below a column: write [COLUMN] first"
+                                : "above the first column");
     }
     if ((*given & keys[i].key) != 0 && keys[i].key != KEY_VALUES) {
-        return fail_line(r, r->line, "%s is given twice", keys[i].name);
+        return outline_fail(r, r->line, "%s is given twice", keys[i].name);
     }
     *given |= keys[i].key;
-    skip_blanks(r);
+    outline_skip_blanks(r);
     enum sotto_status status = keys[i].read(r);
-    if (status == SOTTO_STATUS_OK && !at_end(r)) {
-        status = fail_line(r, r->line,
-                           "%s: there is more than belongs here: "
-                           "put a text in quotes if it holds any "
-                           "of \" # , [ ] \\ =",
-                           keys[i].name);
+    if (status == SOTTO_STATUS_OK && !outline_at_end(r)) {
+        status = outline_fail(r, r->line,
+                              "%s: there is more than belongs here: "
+                              "put a text in quotes if it holds any "
+                              "of \" # , [ ] \\ =",
+                              keys[i].name);
     }
     return status;
 }
@@ -392,7 +258,7 @@ find_twin(const char **list, size_t count)
 }
 
 static enum sotto_status
-check_values(const struct reader *r)
+check_values(struct outline_reader *r)
 {
     size_t count = r->column.count;
     const char **list = calloc(count + 1, sizeof *list);
@@ -405,17 +271,17 @@ check_values(const struct reader *r)
     const char *twin = find_twin(list, count);
     enum sotto_status status =
         twin == NULL ? SOTTO_STATUS_OK
-                     : fail_line(r, r->opened,
-                                 "column \"%.60s\" has the value \"%.60s\" "
-                                 "twice",
-                                 r->text, twin);
+                     : outline_fail(r, r->opened,
+                                    "column \"%.60s\" has the value \"%.60s\" "
+                                    "twice",
+                                    r->text, twin);
     free(list);
     return status;
 }
 
 /* Whether a column has what its type needs, and nothing else. */
 static enum sotto_status
-check_column(const struct reader *r)
+check_column(struct outline_reader *r)
 {
     const struct sotto_schema_column *c = &r->column;
     bool number = sotto_schema_is_number(c->type);
@@ -425,6 +291,10 @@ check_column(const struct reader *r)
         what = "has no type: write type = ...";
     } else if ((r->keys & KEY_RANGE) != 0 && !number) {
         what = "has a range, and its type has none: leave one of them out";
+    } else if ((r->keys & KEY_SCALE) != 0 && !number) {
+        what = "has a scale, and its type has none: leave one of them out";
+    } else if (c->log && c->use == SOTTO_SCHEMA_LABEL) {
+        what = "is the label, which is sent as it is: leave its scale out";
     } else if (c->count > 0 && !category) {
         what = "has values, and its type has none: leave one of them out";
     } else if (c->use != SOTTO_SCHEMA_DROP && number &&
@@ -440,13 +310,13 @@ check_column(const struct reader *r)
     } else if (c->use == SOTTO_SCHEMA_LABEL && c->type == SOTTO_SCHEMA_IMAGE) {
         what = "is an image, and cannot be the label";
     }
-    return what == NULL
-               ? check_values(r)
-               : fail_line(r, r->opened, "column \"%.60s\" %s", r->text, what);
+    return what == NULL ? check_values(r)
+                        : outline_fail(r, r->opened, "column \"%.60s\" %s",
+                                       r->text, what);
 }
 
 static void
-forget_column(struct reader *r)
+forget_column(struct outline_reader *r)
 {
     for (size_t i = 0; i < r->column.count; i++) {
         free(r->value[i]);
@@ -455,29 +325,33 @@ forget_column(struct reader *r)
     r->text = NULL;
     r->column = (struct sotto_schema_column){.why = ""};
     r->keys = 0;
-    r->open = false;
+    r->open = r->spoilt = false;
 }
 
 static enum sotto_status
-close_column(struct reader *r)
+close_column(struct outline_reader *r)
 {
-    if (!r->open) {
+    if (!r->open || r->spoilt) {
+        forget_column(r);
         return SOTTO_STATUS_OK;
     }
     enum sotto_status status = check_column(r);
     if (status == SOTTO_STATUS_OK && r->column.use == SOTTO_SCHEMA_LABEL &&
         sotto_schema_label(r->schema) != NULL) {
-        status = fail_line(r, r->opened,
-                           "column \"%.60s\" is the label, and so is "
-                           "\"%.60s\": there is one at most",
-                           r->text, sotto_schema_label(r->schema)->name);
+        status = outline_fail(r, r->opened,
+                              "column \"%.60s\" is the label, and so is "
+                              "\"%.60s\": there is one at most",
+                              r->text, sotto_schema_label(r->schema)->name);
     }
     if (status == SOTTO_STATUS_OK && r->schema->columns == COLUMNS_MOST) {
-        status = fail_line(r, r->opened, "more than %zu columns", COLUMNS_MOST);
+        status =
+            outline_fail(r, r->opened, "more than %zu columns", COLUMNS_MOST);
     }
+    status = note_fault(r, status);
     r->column.name = r->text;
     r->column.values = (const char *const *)r->value;
-    if (status == SOTTO_STATUS_OK && !outline_add(r->schema, &r->column)) {
+    if (status == SOTTO_STATUS_OK && !r->spoilt &&
+        !outline_add(r->schema, &r->column)) {
         status = host_fail_memory(r->err);
     }
     forget_column(r);
@@ -485,40 +359,57 @@ close_column(struct reader *r)
 }
 
 static enum sotto_status
-open_column(struct reader *r)
+open_column(struct outline_reader *r)
 {
     enum sotto_status status = close_column(r);
     if (status == SOTTO_STATUS_OK && (r->head & KEY_VERSION) == 0) {
-        status = fail_line(r, r->line,
-                           "this is not a schema: its first line is "
-                           "sotto-schema = 1");
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = take_text(r, "[COLUMN]", &r->text);
+        status = outline_fail(r, r->line,
+                              "this is not a schema: its first line is "
+                              "sotto-schema = 1");
     }
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    r->open = true;
+    r->open = r->passed = true;
     r->opened = r->line;
-    return take(r, ']') && at_end(r)
+    status = outline_take_text(r, "[COLUMN]", &r->text);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    return outline_take(r, ']') && outline_at_end(r)
                ? SOTTO_STATUS_OK
-               : fail_line(r, r->line,
-                           "[COLUMN]: close it with ], alone on its line; put "
-                           "a name in quotes if it holds any of \" # , [ ] \\ "
-                           "=");
+               : outline_fail(
+                     r, r->line,
+                     "[COLUMN]: close it with ], alone on its line; put "
+                     "a name in quotes if it holds any of \" # , [ ] \\ "
+                     "=");
 }
 
 /* ---- All of it ------------------------------------------------------------
  */
 
+/* Whether it begins as a safetensors file does: eight bytes, then JSON. */
+static bool
+is_mechanism(const char *data, size_t size)
+{
+    static const char begins[] = "{\"__metadata__\"";
+    return size > 8 + sizeof begins &&
+           memcmp(data + 8, begins, sizeof begins - 1) == 0;
+}
+
 static enum sotto_status
-check_text(const struct reader *r, const char *data, size_t size)
+check_text(struct outline_reader *r, const char *data, size_t size)
 {
     size_t bad = host_utf8_check((const uint8_t *)data, size), line = 1;
     const char *nul = size > 0 ? memchr(data, 0, size) : NULL;
     if (nul != NULL && (size_t)(nul - data) < bad) {
         bad = (size_t)(nul - data);
+    }
+    if (is_mechanism(data, size)) {
+        return outline_fail(
+            r, 0,
+            "this is a mechanism or a model, not a schema, which "
+            "is a text that sotto schema infer writes");
     }
     if (bad == size) {
         return SOTTO_STATUS_OK;
@@ -526,14 +417,14 @@ check_text(const struct reader *r, const char *data, size_t size)
     for (size_t i = 0; i < bad; i++) {
         line += data[i] == '\n' ? 1 : 0;
     }
-    return fail_line(r, line, "this is not UTF-8 text");
+    return outline_fail(r, line, "this is not UTF-8 text");
 }
 
 static enum sotto_status
-read_lines(struct reader *r, const char *data, size_t size)
+read_lines(struct outline_reader *r, const char *data, size_t size)
 {
     const char *at = data, *stop = size > 0 ? data + size : data;
-    enum sotto_status status = check_text(r, data, size);
+    enum sotto_status status = note_fault(r, check_text(r, data, size));
     for (; status == SOTTO_STATUS_OK && at < stop; r->line++) {
         const char *feed = memchr(at, '\n', (size_t)(stop - at));
         r->at = at;
@@ -542,16 +433,17 @@ read_lines(struct reader *r, const char *data, size_t size)
         if (r->end > r->at && r->end[-1] == '\r') {
             r->end--;
         }
-        if (at_end(r)) {
+        if (outline_at_end(r)) {
             continue;
         }
-        status = take(r, '[') ? open_column(r) : read_key(r);
+        status =
+            note_fault(r, outline_take(r, '[') ? open_column(r) : read_key(r));
     }
     return HOST_THEN(status, close_column(r));
 }
 
 static enum sotto_status
-check_schema(const struct reader *r)
+check_schema(struct outline_reader *r)
 {
     size_t count = r->schema->columns;
     const char **list = calloc(count + 1, sizeof *list);
@@ -563,52 +455,87 @@ check_schema(const struct reader *r)
     }
     const char *twin = find_twin(list, count);
     free(list);
-    if (count == 0) {
-        return host_fail(r->err, SOTTO_STATUS_INPUT, 0,
-                         "%s: this is not a schema, or one without a column",
-                         r->name);
+    if (count == 0 && r->faults == 0) {
+        return note_fault(r,
+                          outline_fail(r, 0,
+                                       "this is not a schema, or one without "
+                                       "a column"));
     }
-    return twin == NULL ? SOTTO_STATUS_OK
-                        : host_fail(r->err, SOTTO_STATUS_INPUT, 0,
-                                    "%s: column \"%.60s\" is there twice",
-                                    r->name, twin);
+    return twin == NULL
+               ? SOTTO_STATUS_OK
+               : note_fault(r, outline_fail(r, 0,
+                                            "column \"%.60s\" is there twice",
+                                            twin));
+}
+
+/* Adds to the first fault how many there are beside it, where nobody was told
+   them. */
+static void
+count_faults(const struct outline_reader *r)
+{
+    size_t size = r->err != NULL ? strlen(r->err->message) : 0;
+    if (r->err != NULL && r->tell == NULL && r->faults > 1) {
+        (void)snprintf(r->err->message + size, sizeof r->err->message - size,
+                       " (and %zu more fault%s)", r->faults - 1,
+                       r->faults == 2 ? "" : "s");
+    }
+}
+
+static enum sotto_status
+parse_text(struct outline_reader *r, const void *data, size_t size,
+           struct sotto_schema **ret_schema)
+{
+    r->line = 1;
+    r->column.why = "";
+    r->schema = outline_new();
+    if (r->schema == NULL) {
+        return host_fail_memory(r->err);
+    }
+    enum sotto_status status = read_lines(r, data, size);
+    status = HOST_THEN(status, check_schema(r));
+    forget_column(r);
+    free(r->value);
+    if (status == SOTTO_STATUS_OK && r->faults > 0) {
+        status = SOTTO_STATUS_INPUT;
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_schema = r->schema;
+    } else {
+        sotto_schema_free(r->schema);
+        count_faults(r);
+    }
+    return status;
 }
 
 enum sotto_status
 sotto_schema_parse(const void *data, size_t size, const char *name,
                    struct sotto_schema **ret_schema, struct sotto_error *err)
 {
-    struct reader r = {.name = host_shown(name),
-                       .line = 1,
-                       .schema = outline_new(),
-                       .column = {.why = ""},
-                       .err = err};
-    if (r.schema == NULL) {
-        return host_fail_memory(err);
-    }
-    enum sotto_status status = read_lines(&r, data, size);
-    status = HOST_THEN(status, check_schema(&r));
-    forget_column(&r);
-    free(r.value);
+    struct outline_reader r = {.name = host_shown(name), .err = err};
+    return parse_text(&r, data, size, ret_schema);
+}
+
+enum sotto_status
+sotto_schema_read_told(const char *path, sotto_schema_fault_fn *tell, void *own,
+                       struct sotto_schema **ret_schema,
+                       struct sotto_error *err)
+{
+    struct outline_reader r = {
+        .name = host_shown(path), .tell = tell, .own = own, .err = err};
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum sotto_status status =
+        host_file_read(path, FILE_MOST, &data, &size, err);
     if (status == SOTTO_STATUS_OK) {
-        *ret_schema = r.schema;
-    } else {
-        sotto_schema_free(r.schema);
+        status = parse_text(&r, data, size, ret_schema);
+        host_wipe_free(data, size);
     }
-    return status;
+    return host_about(status, err, SOTTO_ABOUT_FILE, path);
 }
 
 enum sotto_status
 sotto_schema_read(const char *path, struct sotto_schema **ret_schema,
                   struct sotto_error *err)
 {
-    uint8_t *data = NULL;
-    size_t size = 0;
-    enum sotto_status status =
-        host_file_read(path, FILE_MOST, &data, &size, err);
-    if (status == SOTTO_STATUS_OK) {
-        status = sotto_schema_parse(data, size, path, ret_schema, err);
-        host_wipe_free(data, size);
-    }
-    return host_about(status, err, SOTTO_ABOUT_FILE, path);
+    return sotto_schema_read_told(path, NULL, NULL, ret_schema, err);
 }

@@ -30,6 +30,7 @@ static const char head[] =
     "#           are left out\n"
     "#   range   LOW : HIGH of a number; what lies beyond counts as the nearer "
     "end\n"
+    "#   scale   log: a learnt encoder sees the logarithm of the number\n"
     "#   values  of a category, with commas between them; any other is "
     "\"other\"\n"
     "#   missing told: whether a value is missing is reported, with noise;\n"
@@ -106,8 +107,9 @@ add_column(struct host_text *to, const struct sotto_schema_column *column)
     add_text(to, column->name);
     host_text_add(to, "]", 1);
     if (column->rows > 0 && column->type != SOTTO_SCHEMA_IMAGE) {
-        host_text_print(to, "  # %zu of %zu rows missing, %zu different",
-                        column->missing, column->rows, column->distinct);
+        host_text_print(to, "  # %zu of %zu row%s missing, %zu different",
+                        column->missing, column->rows,
+                        column->rows == 1 ? "" : "s", column->distinct);
     }
     host_text_print(to, "\ntype = %s\n", sotto_schema_type_name(column->type));
     if (column->use == SOTTO_SCHEMA_DROP) {
@@ -119,15 +121,22 @@ add_column(struct host_text *to, const struct sotto_schema_column *column)
     if (sotto_schema_is_number(column->type) && outline_usable(column)) {
         host_text_print(to, "range = %.17g : %.17g", column->low, column->high);
         if (column->beyond > 0) {
-            host_text_print(to, "  # %zu rows beyond", column->beyond);
+            host_text_print(to, "  # %zu row%s beyond", column->beyond,
+                            column->beyond == 1 ? "" : "s");
         }
-        host_text_print(to, "\n");
+        host_text_print(to, "\n%s",
+                        column->log && column->use != SOTTO_SCHEMA_LABEL
+                            ? "scale = log\n"
+                            : "");
     }
     if (column->count > 0) {
         add_values(to, column);
     }
     if (column->other > 0 && column->use != SOTTO_SCHEMA_DROP) {
-        host_text_print(to, "# %zu rows hold other values\n", column->other);
+        host_text_print(to,
+                        column->other == 1 ? "# %zu row holds another value\n"
+                                           : "# %zu rows hold other values\n",
+                        column->other);
     }
     if (column->use == SOTTO_SCHEMA_FEATURE &&
         column->type != SOTTO_SCHEMA_IMAGE) {

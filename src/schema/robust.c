@@ -17,9 +17,12 @@
 
 #define TAIL 100u     /* one value of so many lies below the range, and above */
 #define TAIL_LEAST 5u /* values, where a hundredth is fewer */
-#define TAIL_SHARE 10u /* but no more than one of so many */
-#define STEPS 10.0     /* of the grid in a range, at most about so many */
-#define NEAR_ZERO 0.25 /* of the range's width */
+#define TAIL_SHARE 10u       /* but no more than one of so many */
+#define STEPS 10.0           /* of the grid in a range, at most about so many */
+#define NEAR_ZERO 0.25       /* of the range's width */
+#define HEAVY_LEAST 50u      /* values, of which a tail can be told */
+#define HEAVY_SKEW 0.6       /* 4 to 1 */
+#define LIGHT_SKEW (1.0 / 3) /* 2 to 1 */
 
 static size_t
 tail_of(size_t count)
@@ -120,6 +123,31 @@ robust_range(const double *value, size_t count, bool whole, size_t rare,
     *ret_low = as_written(limit(low));
     *ret_high = as_written(limit(high));
     return *ret_low < *ret_high;
+}
+
+/* How much farther the upper quantile is from the median than the lower one,
+   from -1 to 1. */
+static double
+skew_of(double low, double middle, double high)
+{
+    return high > low ? ((high - middle) - (middle - low)) / (high - low) : 0;
+}
+
+bool
+robust_heavy(const double *value, size_t count)
+{
+    size_t first = 0;
+    while (first < count && value[first] <= 0) {
+        first++;
+    }
+    size_t above = count - first, tail = tail_of(above);
+    if (above < HEAVY_LEAST || value[0] < 0) {
+        return false;
+    }
+    double low = value[first + tail], high = value[count - 1 - tail];
+    double middle = value[first + above / 2];
+    return skew_of(low, middle, high) >= HEAVY_SKEW &&
+           fabs(skew_of(log1p(low), log1p(middle), log1p(high))) <= LIGHT_SKEW;
 }
 
 double

@@ -18,6 +18,15 @@
 bool robust_range(const double *value, size_t count, bool whole, size_t rare,
                   double *ret_low, double *ret_high);
 
+/*
+ * Whether values in ascending order have a heavy tail that a logarithm takes
+ * away: none is below 0, and of those above 0, of which there are 50 or more,
+ * the 99% quantile lies at least four times as far from the median as the 1%
+ * quantile does, while of their ln(1 + v) neither lies twice as far as the
+ * other.
+ */
+bool robust_heavy(const double *value, size_t count);
+
 /* Rounds a number to a grid of 1, 2, 2.5 or 5 times a power of ten that is not
    finer than `least`, above 0; where `whole`, the grid is of whole numbers. */
 double robust_round(double number, double least, bool whole);

@@ -7,10 +7,42 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "host/nearest.h"
 #include "host/printable.h"
 #include "host/text.h"
 
 /* ---- Names of columns ---------------------------------------------------- */
+
+const char *
+schema_fit_nearest(const struct sotto_table *table, const char *name)
+{
+    size_t columns = sotto_table_columns(table);
+    const char **names = calloc(columns + 1, sizeof *names);
+    if (names == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < columns; i++) {
+        names[i] = sotto_table_name(table, i);
+    }
+    const char *nearest = host_nearest(name, names, columns);
+    free(names);
+    return nearest;
+}
+
+/* Fails for a name that is nearly a column's. */
+static enum sotto_status
+fail_near(const char *what, const char *shown, const char *nearest,
+          struct sotto_error *err)
+{
+    struct host_text meant;
+    host_text_init(&meant, 1024);
+    host_printable_add(&meant, nearest, 60);
+    (void)host_fail(err, SOTTO_STATUS_USAGE, 0,
+                    "%s: there is no column \"%s\": did you mean \"%s\"?", what,
+                    shown, meant.data != NULL ? meant.data : "");
+    host_text_clear(&meant);
+    return host_about(SOTTO_STATUS_USAGE, err, SOTTO_ABOUT_SETTING, what);
+}
 
 /* Fails for a name no column has: says which there are. */
 static enum sotto_status
@@ -22,6 +54,12 @@ fail_unknown(const struct sotto_table *table, const char *what,
     host_text_init(&shown, 1024);
     host_text_init(&there, 1024);
     host_printable_add(&shown, name, 60);
+    const char *nearest = schema_fit_nearest(table, name);
+    if (nearest != NULL && shown.data != NULL) {
+        enum sotto_status status = fail_near(what, shown.data, nearest, err);
+        host_text_clear(&shown);
+        return status;
+    }
     for (size_t i = 0; i < columns && there.size < 200; i++) {
         host_text_print(&there, "%s", i > 0 ? ", " : "");
         host_printable_add(&there, sotto_table_name(table, i), 30);
@@ -100,8 +138,14 @@ check_schema(const struct sotto_table *table, const struct sotto_schema *schema,
         if (column->use != SOTTO_SCHEMA_DROP &&
             sotto_table_find(table, column->name) == SIZE_MAX) {
             host_text_print(&lacking, "%s\"", lacking.size > 0 ? ", " : "");
+            const char *nearest = schema_fit_nearest(table, column->name);
             host_printable_add(&lacking, column->name, 40);
             host_text_print(&lacking, "\"");
+            if (nearest != NULL) {
+                host_text_print(&lacking, " (did you mean \"");
+                host_printable_add(&lacking, nearest, 40);
+                host_text_print(&lacking, "\"?)");
+            }
         }
     }
     if (lacking.size > 0) {

@@ -13,6 +13,11 @@ SOTTO_CHECKED enum sotto_status
 schema_fit_find(const struct sotto_table *table, const char *what,
                 const char *name, size_t *ret_column, struct sotto_error *err);
 
+/* The name of a column that may have been meant by one that the table lacks;
+   NULL: none is near, or memory is short. */
+const char *schema_fit_nearest(const struct sotto_table *table,
+                               const char *name);
+
 /* Columns of the table, in its order, and which of the table's is the label. */
 struct schema_choice {
     size_t *kept;

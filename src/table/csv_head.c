@@ -42,12 +42,14 @@ csv_head_check(const struct csv_scan *s, const struct csv_parts *parts)
     }
     size_t bad = csv_parts_bad(parts);
     if (bad < size) {
-        return host_fail(s->err, SOTTO_STATUS_INPUT, s->before + bad,
-                         "%s: line %zu is not UTF-8 (byte 0x%02x at offset "
-                         "%zu): convert the file, for instance with iconv "
-                         "-f LATIN1 -t UTF-8",
-                         s->name, line_at(s, bad), (unsigned)bytes[bad],
-                         s->before + bad);
+        return host_remedy(
+            host_fail(s->err, SOTTO_STATUS_INPUT, s->before + bad,
+                      "%s: line %zu is not UTF-8 (byte 0x%02x at offset "
+                      "%zu): convert the file, for instance with iconv "
+                      "-f LATIN1 -t UTF-8, or say that its encoding is latin1",
+                      s->name, line_at(s, bad), (unsigned)bytes[bad],
+                      s->before + bad),
+            s->err, "encoding");
     }
     return SOTTO_STATUS_OK;
 }

@@ -453,6 +453,9 @@ give_whole(struct sotto_table_stream *stream, struct sotto_table **ret_table,
     enum sotto_status status =
         sotto_table_select(stream->whole, rows, count, ret_table, err);
     free(rows);
+    if (status == SOTTO_STATUS_OK) {
+        (*ret_table)->reading = stream->whole->reading;
+    }
     stream->given += count;
     stream->ended = stream->given == all;
     return status;

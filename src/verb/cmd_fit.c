@@ -434,13 +434,15 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
 {
     const char *path = cli_value(args, "output");
     const struct sotto_fit_info *info = &job->info;
+    struct sotto_number number;
     FILE *to = cli_summary(path);
     if (cli_given(args, "json")) {
         tell_json_fit(job, path, to);
         return;
     }
-    (void)fprintf(to, "Wrote %s: learnt from %zu reports in %zu epochs",
-                  cli_shown(path), info->reports, (size_t)info->epochs);
+    (void)fprintf(to, "Wrote %s: learnt from %zu report%s in %zu epoch%s",
+                  cli_shown(path), info->reports, info->reports == 1 ? "" : "s",
+                  (size_t)info->epochs, info->epochs == 1 ? "" : "s");
     if (info->points > 0) {
         (void)fprintf(to, ", over a prior of %zu points", info->points);
     }
@@ -452,10 +454,12 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
     if (info->right > 0) {
         (void)fprintf(
             to,
-            "%s should be right about %.0f%% of people; as "
+            "%s should %s %.0f%% of people; as "
             "the reports have it, most likely\nbetween %.0f%% and "
             "%.0f%% (docs/codebook.md).\n",
             info->last > 0 ? "Before the last fit the model" : "The model",
+            sotto_model_number(job->model, &number) ? "name the right range for"
+                                                    : "be right about",
             100 * info->right, 100 * info->right_low, 100 * info->right_high);
     }
     tell_number(job, to);

@@ -364,6 +364,38 @@ check_form(const char *path)
                                     "ending for the binary form");
 }
 
+/* Whether a file holds reports of a simulation, which cost nobody anything. */
+static bool
+is_simulated(const char *path)
+{
+    char head[1024] = "";
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return false;
+    }
+    size_t size = fread(head, 1, sizeof head - 1, file);
+    (void)fclose(file);
+    head[size] = '\0';
+    head[strcspn(head, "\n")] = '\0';
+    return strncmp(head, "SIM1", 4) == 0 ||
+           (head[0] == '{' && strstr(head, "\"simulated\":true") != NULL);
+}
+
+/* Reports that were spent are not had again: refuses to write over them unless
+   --force is given. Those of a ledger are, from the ledger. */
+static int
+check_replace(const struct cli_args *args, const char *path)
+{
+    if (cli_given(args, "force") || cli_given(args, "ledger") ||
+        !output_file_written(path) || is_simulated(path)) {
+        return CLI_EXIT_DONE;
+    }
+    return cli_bad("'%.240s' is there already, and reports in it would have "
+                   "been spent for nothing: choose another name, or say "
+                   "--force to replace it",
+                   path);
+}
+
 static int
 check_outputs(const struct cli_args *args)
 {
@@ -432,6 +464,7 @@ run_privatise(const struct cli_args *args)
     if (status == CLI_EXIT_DONE && sotto_table_rows(job.inquiry.table) == 0) {
         status = cli_bad("'%.240s' names columns and nobody", args->word[1]);
     }
+    status = CLI_THEN(status, check_replace(args, path));
     status = CLI_THEN(status, open_keys(args, &job));
     status = CLI_THEN(status, write_reports(&job, path));
     if (status == CLI_EXIT_DONE) {
@@ -487,6 +520,10 @@ static const struct cli_option options[] = {
      "for whoever holds the records: sotto fit --keys"},
     {'o', true, false, "output", "R",
      "the reports to write; JSON Lines if it ends in .jsonl"},
+    {0, false, false, "force", NULL,
+     "replace reports that are there: what they cost\n"
+     "people was spent for nothing. With --ledger, which\n"
+     "gives them again, it is not needed"},
     CLI_OPTION_END,
 };
 

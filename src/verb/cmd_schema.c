@@ -11,6 +11,7 @@
 #include "verb/schema_print.h"
 
 #define ROWS_SHOWN 20u
+#define NAME_WIDTH 24
 
 /* ---- infer -------------------------------------------------------------- */
 
@@ -44,10 +45,11 @@ tell_infer(const struct cli_args *args, const struct sotto_schema *schema,
     }
     if (cli_given(args, "json")) {
         schema_print_json(to, schema);
-        return CLI_EXIT_DONE;
+        return schema_print_refused(schema) ? CLI_EXIT_BAD : CLI_EXIT_DONE;
     }
     schema_print_columns(to, schema);
     schema_print_problems(to, schema, SOTTO_SCHEMA_NOTE);
+    bool refused = schema_print_refused(schema);
     if (path != NULL) {
         (void)fprintf(to,
                       "Wrote %s: edit it, then say --schema %s to train. Its "
@@ -55,14 +57,30 @@ tell_infer(const struct cli_args *args, const struct sotto_schema *schema,
                       "protection by that.\n",
                       cli_shown(path), cli_shown(path));
     }
-    return CLI_EXIT_DONE;
+    return refused ? cli_bad("the data cannot be used as they are: see above")
+                   : CLI_EXIT_DONE;
+}
+
+/* Whether the schema can be written, over none that was edited. */
+static int
+check_written(const struct cli_args *args, const char *data, const char *path)
+{
+    int status = output_file_check(path, &data, 1);
+    if (status == CLI_EXIT_DONE && output_file_written(path) &&
+        !cli_given(args, "force")) {
+        return cli_bad("'%.240s' is there already, and may have been edited: "
+                       "choose another name, or say --force to replace it",
+                       path);
+    }
+    return status;
 }
 
 static int
 run_infer(const struct cli_args *args, const char *data)
 {
     const char *path = cli_value(args, "output");
-    struct sotto_schema_options options = {.label = cli_value(args, "label")};
+    struct sotto_schema_options options = {.label = cli_value(args, "label"),
+                                           .logs = true};
     struct sotto_table *table = NULL;
     struct sotto_schema *schema = NULL;
     struct sotto_error err = {0};
@@ -76,7 +94,7 @@ run_infer(const struct cli_args *args, const char *data)
     options.rare = (size_t)rare;
     const char **category = list_option(args, "category", &options.categories);
     int status =
-        category != NULL ? output_file_check(path, &data, 1) : CLI_EXIT_FAILED;
+        category != NULL ? check_written(args, data, path) : CLI_EXIT_FAILED;
     options.category = category;
     status = CLI_THEN(status, records_read(args, data, NULL, &table));
     if (status == CLI_EXIT_DONE &&
@@ -94,6 +112,7 @@ run_infer(const struct cli_args *args, const char *data)
 
 struct check {
     const struct sotto_schema *schema;
+    const struct sotto_table *table;
     bool json;
     size_t shown, most;
 };
@@ -160,19 +179,51 @@ count_misfits(const struct sotto_schema_total *total)
            total->of[SOTTO_SCHEMA_UNKNOWN] + total->of[SOTTO_SCHEMA_FRACTION];
 }
 
+/* The column of a table that may be meant by a name; NULL: none is near. */
+static const char *
+find_near(const struct sotto_table *table, const char *name)
+{
+    size_t columns = sotto_table_columns(table);
+    const char **names = calloc(columns + 1, sizeof *names);
+    if (names == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < columns; i++) {
+        names[i] = sotto_table_name(table, i);
+    }
+    const char *nearest = cli_nearest(name, names, columns);
+    free(names);
+    return nearest;
+}
+
+/* Says that a column is not there, and which one may be meant. */
 static void
-print_total(const char *name, const struct sotto_schema_total *total,
-            bool label)
+print_absent(const struct sotto_table *table, const char *name, bool label)
+{
+    const char *nearest = find_near(table, name);
+    (void)printf("  ");
+    cli_put_padded(stdout, name, NAME_WIDTH);
+    (void)printf("  there is no such column%s",
+                 label ? "; it is the label" : "");
+    if (nearest != NULL) {
+        (void)printf(", but \"%.60s\": rename it if it is the same",
+                     cli_shown(nearest));
+    }
+    (void)printf("\n");
+}
+
+static void
+print_total(const struct check *check, const char *name,
+            const struct sotto_schema_total *total, bool label)
 {
     if (total->absent) {
-        (void)printf("  %-24.60s  %s\n", cli_shown(name),
-                     label ? "there is no such column; it is the label"
-                           : "there is no such column");
+        print_absent(check->table, name, label);
         return;
     }
-    (void)printf("  %-24.60s %8zu %8zu %8zu %8zu %8zu\n", cli_shown(name),
-                 total->of[SOTTO_SCHEMA_BEYOND], total->of[SOTTO_SCHEMA_WORD],
-                 total->of[SOTTO_SCHEMA_UNKNOWN],
+    (void)printf("  ");
+    cli_put_padded(stdout, name, NAME_WIDTH);
+    (void)printf(" %8zu %9zu %8zu %8zu %8zu\n", total->of[SOTTO_SCHEMA_BEYOND],
+                 total->of[SOTTO_SCHEMA_WORD], total->of[SOTTO_SCHEMA_UNKNOWN],
                  total->of[SOTTO_SCHEMA_FRACTION],
                  total->of[SOTTO_SCHEMA_MISSING]);
 }
@@ -207,12 +258,16 @@ tell_totals(const struct check *check, const struct sotto_schema_total *total)
             json_total(column->name, &total[i]);
         } else if (bad) {
             if (!head) {
-                (void)printf("  %-24s %8s %8s %8s %8s %8s\n", "column",
-                             "beyond", "no number", "unknown", "fraction",
-                             "missing");
+                (void)printf("Fields that lie beyond the range, are no "
+                             "number, or none of the values, or have a\n"
+                             "fraction where the schema says integer; and "
+                             "those that are missing:\n"
+                             "  %-*s %8s %9s %8s %8s %8s\n",
+                             NAME_WIDTH, "column", "beyond", "no number",
+                             "unknown", "fraction", "missing");
             }
             head = true;
-            print_total(column->name, &total[i],
+            print_total(check, column->name, &total[i],
                         column->use == SOTTO_SCHEMA_LABEL);
         }
     }
@@ -238,8 +293,9 @@ check_table(const struct sotto_schema *schema, const struct sotto_table *table,
         }
         bool fits = tell_totals(check, total);
         if (!check->json && fits) {
-            (void)printf("%s: %zu rows, and all of them fit.\n",
-                         cli_shown(data), sotto_table_rows(table));
+            size_t rows = sotto_table_rows(table);
+            (void)printf("%s: %zu row%s, and all of them fit.\n",
+                         cli_shown(data), rows, rows == 1 ? "" : "s");
         }
         status = fits ? CLI_EXIT_DONE : CLI_EXIT_BAD;
     }
@@ -250,11 +306,11 @@ check_table(const struct sotto_schema *schema, const struct sotto_table *table,
 static int
 run_check(const struct cli_args *args, const char *data)
 {
-    static const char *const others[] = {"label", "rare", "category", "output"};
+    static const char *const others[] = {"label", "rare", "category", "output",
+                                         "force"};
     const char *path = cli_value(args, "schema");
     struct sotto_table *table = NULL;
     struct sotto_schema *schema = NULL;
-    struct sotto_error err = {0};
     uint64_t rows = ROWS_SHOWN;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (cli_given(args, others[i])) {
@@ -268,11 +324,12 @@ run_check(const struct cli_args *args, const char *data)
     if (!cli_whole(args, "rows", 0, 1000000000, &rows)) {
         return CLI_EXIT_BAD;
     }
-    int status = cli_exit(sotto_schema_read(path, &schema, &err), &err);
+    int status = schema_print_read(path, &schema);
     struct check check = {.schema = schema,
                           .json = cli_given(args, "json"),
                           .most = (size_t)rows};
     status = CLI_THEN(status, records_read(args, data, NULL, &table));
+    check.table = table;
     status = CLI_THEN(status, check_table(schema, table, data, &check));
     sotto_schema_free(schema);
     sotto_table_free(table);
@@ -286,11 +343,21 @@ run_schema(const struct cli_args *args)
 {
     static const char *const actions[] = {"infer", "check"};
     const char *action = args->word[0];
-    if (strcmp(action, "infer") == 0) {
-        return run_infer(args, args->word[1]);
+    bool infer = strcmp(action, "infer") == 0;
+    bool check = strcmp(action, "check") == 0;
+    if ((infer || check) && args->words == 1) {
+        return cli_bad("F (a table) is missing: usage: sotto schema %s F%s",
+                       action, check ? " --schema S" : "");
     }
-    if (strcmp(action, "check") == 0) {
-        return run_check(args, args->word[1]);
+    if (infer || check) {
+        const char *data =
+            strcmp(args->word[1], "-") == 0 ? "/dev/stdin" : args->word[1];
+        return infer ? run_infer(args, data) : run_check(args, data);
+    }
+    if (args->words == 1) {
+        return cli_bad("say what to do with '%.240s': sotto schema infer "
+                       "'%.240s'",
+                       action, action);
     }
     const char *nearest = cli_nearest(action, actions, 2);
     return cli_bad("unknown action '%.80s': %s%s", action,
@@ -308,6 +375,7 @@ static const struct cli_option options[] = {
      "infer: a category held by fewer rows is not named\n"
      "(10)"},
     {'o', false, false, "output", "S", "infer: the schema to write"},
+    {0, false, false, "force", NULL, "infer: replace a schema that is there"},
     {0, false, false, "schema", "S", "check: the schema"},
     {0, false, false, "rows", "N",
      "check: how many fields that do not fit are shown (20)"},
@@ -335,12 +403,14 @@ const struct cli_verb cmd_schema = {
              "which fields\n"
              "of a file do not fit a schema, row by row; it ends with status 2 "
              "if any does\n"
-             "not.\n",
+             "not. So does 'infer' if nothing can be trained. F may be -, the "
+             "standard input.\n",
     .example =
         "sotto schema infer data/wdbc.csv --label diagnosis -o wdbc.schema\n"
         "sotto train direct --data data/wdbc.csv --schema wdbc.schema --eps 4 "
         "\\\n    --keep radius_mean --keep texture_mean -o wdbc.sotto\n",
     .wanted = wanted,
+    .optional = 1,
     .options = options,
     .run = run_schema,
 };

@@ -277,7 +277,7 @@ static bool
 is_file(const char *path)
 {
     struct stat file;
-    return stat(path, &file) != 0 || S_ISREG(file.st_mode);
+    return path != NULL && (stat(path, &file) != 0 || S_ISREG(file.st_mode));
 }
 
 /* --analyst, or beside the mechanism; it may be neither that nor an input. */
@@ -366,6 +366,10 @@ plan_settings(const struct cli_args *args, struct plan *plan)
         cli_given(args, "campaign") ? cli_value(args, "campaign") : plan->stem;
     options->label = cli_value(args, "label");
     if (cli_given(args, "labels") || cli_given(args, "label-values")) {
+        options->label = "label";
+    }
+    if (options->label == NULL && is_file(cli_value(args, "schema")) &&
+        train_schema_labels(cli_value(args, "schema"))) {
         options->label = "label";
     }
     return sotto_train_check(plan->kind.name, options, &err) == SOTTO_STATUS_OK

@@ -142,21 +142,24 @@ name_width(const struct row_list *list)
         char name[256];
         row_at(list, i, &row);
         row_name(&row, name, sizeof name);
-        int size = (int)strlen(name);
+        int size = (int)cli_width(name);
         width = size > width ? size : width;
     }
     return width < NAME_WIDTH_MAX ? width : NAME_WIDTH_MAX;
 }
 
 static void
-put_row_text(const struct sotto_estimate_row *row, int width, FILE *to)
+put_row_text(const struct sotto_estimate_row *row, bool shares, int width,
+             FILE *to)
 {
     char name[256];
     row_name(row, name, sizeof name);
-    int size = (int)strlen(name);
-    cli_put(to, name, (size_t)size);
+    int size = (int)cli_width(name);
+    cli_put(to, name, strlen(name));
     (void)fprintf(to, "%*s  %-13s  ", size < width ? width - size : 0, "",
-                  is_of_known(row) ? "mean of known" : kind_of(row));
+                  is_of_known(row)                  ? "mean of known"
+                  : shares && row->category != NULL ? "share"
+                                                    : kind_of(row));
     if (row->unbounded) {
         (void)fprintf(to, "%12s  %12s  %12s\n", "unknown", "-inf", "inf");
     } else {
@@ -171,8 +174,7 @@ put_rows(const struct row_list *list, FILE *to)
     int width = list->job->json ? 0 : name_width(list);
     if (!list->job->json) {
         (void)fprintf(to, "\n%-*s  %-13s  %12s  %12s  %12s\n", width, "name",
-                      "kind", list->share != NULL ? "share" : "estimate", "low",
-                      "high");
+                      "kind", "estimate", "low", "high");
     }
     for (size_t i = 0; i < list->count; i++) {
         struct sotto_estimate_row row;
@@ -185,7 +187,7 @@ put_rows(const struct row_list *list, FILE *to)
             row.value = list->share[i];
             cut_interval(&row);
         }
-        put_row_text(&row, width, to);
+        put_row_text(&row, list->share != NULL, width, to);
     }
 }
 
@@ -256,9 +258,9 @@ decode_rows_put(const struct decode_job *job, FILE *to)
         }
     }
     if (status == CLI_EXIT_DONE && !job->json) {
-        (void)fprintf(to, "%zu reports, epsilon %s%s%s each; %g%% intervals\n",
-                      sotto_report_reader_count(job->reader),
-                      job->info.eps_text,
+        size_t count = sotto_report_reader_count(job->reader);
+        (void)fprintf(to, "%zu report%s, epsilon %s%s%s each; %g%% intervals\n",
+                      count, count == 1 ? "" : "s", job->info.eps_text,
                       job->info.delta > 0 ? " and delta " : "",
                       job->info.delta > 0 ? job->info.delta_text : "",
                       100 * job->confidence);

@@ -12,6 +12,7 @@
 
 #define BINS_MOST 100
 #define WHAT_WIDTH 24
+#define SHARE_LEAST 1e-9 /* that is shown */
 
 /* ---- Usage -------------------------------------------------------------- */
 
@@ -120,6 +121,14 @@ put_quantile(const struct view *view, double level,
     put_text(view, what, row);
 }
 
+/* A share that is too small to be anybody's is 0: what is left of it is how far
+   the maximum was climbed. */
+static double
+show_share(double share)
+{
+    return fabs(share) < SHARE_LEAST ? 0 : share;
+}
+
 static void
 put_bin(const struct view *view, const struct sotto_distribution_row *row)
 {
@@ -128,8 +137,12 @@ put_bin(const struct view *view, const struct sotto_distribution_row *row)
         put_json(view, "share", NAN, row);
         return;
     }
+    const struct sotto_distribution_row shown = {.value =
+                                                     show_share(row->value),
+                                                 .low = show_share(row->low),
+                                                 .high = show_share(row->high)};
     (void)snprintf(what, sizeof what, "share %.6g to %.6g", row->from, row->to);
-    put_text(view, what, row);
+    put_text(view, what, &shown);
 }
 
 static void

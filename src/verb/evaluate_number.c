@@ -74,9 +74,11 @@ put_row(const char *name, const struct sotto_number_evaluation *of)
 static void
 put_interval(const struct sotto_number_evaluation *of)
 {
-    (void)printf("%5g%% interval     %10.4f %12.6g %12.6g\n"
-                 "%13s to  %10.4f %12.6g %12.6g\n",
-                 100 * CONFIDENCE, of->r2.low, of->rmse.low, of->mae.low, "",
+    char title[32];
+    (void)snprintf(title, sizeof title, "  %g%% interval", 100 * CONFIDENCE);
+    (void)printf("%-18s %10.4f %12.6g %12.6g\n"
+                 "%-18s %10.4f %12.6g %12.6g\n",
+                 title, of->r2.low, of->rmse.low, of->mae.low, "  to",
                  of->r2.high, of->rmse.high, of->mae.high);
 }
 
@@ -104,9 +106,9 @@ tell_number(const struct sotto_number *number,
 {
     const struct sotto_number_evaluation *own = &scores->own;
     cli_put(stdout, number->name, strlen(number->name));
-    (void)printf(" of %zu %s records\n\n%-18s %10s %12s %12s\n", own->rows,
-                 private_records ? "privatised" : "clean", "", "R2", "RMSE",
-                 "MAE");
+    (void)printf(" of %zu %s record%s\n\n%-18s %10s %12s %12s\n", own->rows,
+                 private_records ? "privatised" : "clean",
+                 own->rows == 1 ? "" : "s", "", "R2", "RMSE", "MAE");
     put_row("model", own);
     put_interval(own);
     if (scores->beside) {

@@ -69,7 +69,10 @@ put_column(FILE *to, const struct sotto_column_info *info,
     (void)snprintf(range, sizeof range, "%s (%.6g to %.6g)",
                    misfit->cut ? "beyond its range" : "far from the usual",
                    info->low, info->high);
-    (void)fprintf(to, "  %-*s ", NAME_WIDTH, cli_shown(info->name));
+    size_t width = cli_width(info->name);
+    (void)fprintf(to, "  ");
+    cli_put_padded(to, info->name, width > NAME_WIDTH ? width : NAME_WIDTH);
+    (void)fprintf(to, " ");
     put_count(to, misfit, misfit->beyond, range, &before);
     put_count(to, misfit, misfit->unknown, "of unknown category", &before);
     put_count(to, misfit, misfit->unread,

@@ -12,13 +12,32 @@
 
 static const char *const rank_names[] = {"refused", "warning", "note"};
 
+/* ---- Reading ------------------------------------------------------------- */
+
+static void
+tell_fault(void *own, const char *message)
+{
+    (void)own;
+    cli_error("%s", message);
+}
+
+int
+schema_print_read(const char *path, struct sotto_schema **ret_schema)
+{
+    struct sotto_error err = {0};
+    enum sotto_status status =
+        sotto_schema_read_told(path, tell_fault, NULL, ret_schema, &err);
+    return status == SOTTO_STATUS_INPUT ? CLI_EXIT_BAD : cli_exit(status, &err);
+}
+
 /* ---- Columns ------------------------------------------------------------- */
 
 static void
 print_values(FILE *to, const struct sotto_schema_column *column)
 {
     size_t shown = 0, i = 0;
-    (void)fprintf(to, "%zu values: ", column->count);
+    (void)fprintf(to, "%zu value%s: ", column->count,
+                  column->count == 1 ? "" : "s");
     for (; i < column->count; i++) {
         const char *value = column->values[i];
         shown += strlen(value) + 2;
@@ -37,8 +56,9 @@ print_used(FILE *to, const struct sotto_schema_column *column)
     (void)snprintf(what, sizeof what, "%s%s",
                    sotto_schema_type_name(column->type),
                    column->use == SOTTO_SCHEMA_LABEL ? ", label" : "");
-    (void)fprintf(to, "  %-*.*s  %-16s  ", NAME_WIDTH, NAME_WIDTH,
-                  cli_shown(column->name), what);
+    (void)fprintf(to, "  ");
+    cli_put_padded(to, column->name, NAME_WIDTH);
+    (void)fprintf(to, "  %-16s  ", what);
     if (column->rows > 0) {
         (void)fprintf(to, "%5.1f%%   ",
                       100 * (double)column->missing / (double)column->rows);
@@ -46,7 +66,8 @@ print_used(FILE *to, const struct sotto_schema_column *column)
         (void)fprintf(to, "%9s", "");
     }
     if (sotto_schema_is_number(column->type)) {
-        (void)fprintf(to, "%.10g to %.10g", column->low, column->high);
+        (void)fprintf(to, "%.10g to %.10g%s", column->low, column->high,
+                      column->log ? ", log" : "");
     } else if (column->count > 0) {
         print_values(to, column);
     }
@@ -72,8 +93,9 @@ schema_print_columns(FILE *to, const struct sotto_schema *schema)
     for (size_t i = 0; (column = sotto_schema_column_at(schema, i)) != NULL;
          i++) {
         if (column->use == SOTTO_SCHEMA_DROP) {
-            (void)fprintf(to, "  %-*.*s  %s\n", NAME_WIDTH, NAME_WIDTH,
-                          cli_shown(column->name), column->why);
+            (void)fprintf(to, "  ");
+            cli_put_padded(to, column->name, NAME_WIDTH);
+            (void)fprintf(to, "  %s\n", column->why);
         }
     }
 }
@@ -133,6 +155,7 @@ print_column_json(FILE *to, const struct sotto_schema_column *column)
     if (sotto_schema_is_number(column->type) && column->low < column->high) {
         json_number(to, "low", column->low);
         json_number(to, "high", column->high);
+        json_text(to, "scale", column->log ? "log" : "linear");
     }
     if (sotto_schema_is_category(column->type)) {
         json_size(to, "values", column->count);

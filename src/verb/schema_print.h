@@ -19,4 +19,8 @@ void schema_print_json(FILE *to, const struct sotto_schema *schema);
 /* Whether there is a problem that must be mended before anything is trained. */
 bool schema_print_refused(const struct sotto_schema *schema);
 
+/* Reads a schema, and prints all its faults. The exit status; the caller frees
+   it. */
+int schema_print_read(const char *path, struct sotto_schema **ret_schema);
+
 #endif

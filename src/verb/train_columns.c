@@ -12,6 +12,16 @@
 #define BLANKS " \t"
 #define CLASSES_MOST 50u /* of what looks like a label */
 
+/* Whether the first of several names with commas between them is a column. */
+static bool
+lists_column(const struct sotto_table *table, const char *names)
+{
+    char *first = strndup(names, strcspn(names, ","));
+    bool found = first != NULL && sotto_table_find(table, first) != SIZE_MAX;
+    free(first);
+    return found;
+}
+
 /* Says that there is no such column, and which there are. */
 static int
 fail_column(const struct sotto_table *table, const char *option,
@@ -19,7 +29,8 @@ fail_column(const struct sotto_table *table, const char *option,
 {
     size_t columns = sotto_table_columns(table);
     const char *nearest = cli_nearest(name, names, columns);
-    if (nearest == NULL && strchr(name, ',') != NULL) {
+    if (strchr(name, ',') != NULL &&
+        (nearest == NULL || lists_column(table, name))) {
         return cli_bad("--%s: the data has no column \"%.80s\": name one "
                        "column at a time, --%s A --%s B",
                        option, name, option, option);

@@ -55,6 +55,9 @@ int train_drops(const struct cli_args *args, const struct sotto_table *table,
 int train_schema_infer(const struct cli_args *args,
                        const struct sotto_table *table, const char *label,
                        struct sotto_schema **ret_schema);
+/* Whether a schema names a label; false also for what is no schema, of which
+   train_schema tells. */
+bool train_schema_labels(const char *path);
 /* Reads --schema, which options overrule and which names the label if none of
    them does; or infers one from the data, tells it, and refuses with the whole
    list where nothing can be trained. None for images, nor beside --encoder,

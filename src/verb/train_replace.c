@@ -9,28 +9,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/output_file.h"
 #include "host/text.h"
 #include "verb/train_kinds.h"
 
 #define SIGNATURE ".minisig"
 #define TITLE_MOST 120u /* characters, docs/format.md */
 
-/* Whether the file is there and holds something. */
-static bool
-is_written(const char *path)
-{
-    struct stat file;
-    return path != NULL && stat(path, &file) == 0 && S_ISREG(file.st_mode) &&
-           file.st_size > 0;
-}
-
 int
 train_check_replace(const struct cli_args *args, const char *path)
 {
-    if (cli_given(args, "force") || !is_written(path)) {
+    if (cli_given(args, "force") || !output_file_written(path)) {
         return CLI_EXIT_DONE;
     }
     return cli_bad("'%.240s' is there already, and reports that were made with "
@@ -46,7 +37,7 @@ train_read_hash(const char *path, char ret_hash[TRAIN_HASH_SIZE])
     struct sotto_mechanism_info info;
     struct sotto_error err = {0};
     ret_hash[0] = '\0';
-    if (is_written(path) &&
+    if (output_file_written(path) &&
         sotto_mechanism_read(path, &mechanism, &err) == SOTTO_STATUS_OK) {
         sotto_mechanism_info(mechanism, &info);
         (void)snprintf(ret_hash, TRAIN_HASH_SIZE, "%s", info.hash);
@@ -64,7 +55,7 @@ train_remove_signature(const char *path, const char old[TRAIN_HASH_SIZE])
         return cli_no_memory();
     }
     train_read_hash(path, hash);
-    if (is_written(name) && strcmp(hash, old) != 0) {
+    if (output_file_written(name) && strcmp(hash, old) != 0) {
         if (unlink(name) == 0) {
             cli_note("removed '%.240s', the signature of an older mechanism: "
                      "sign the new one",

@@ -200,7 +200,6 @@ read_schema(const struct cli_args *args, const char *path, const char *label,
             struct sotto_schema **ret_schema)
 {
     struct sotto_schema *schema = NULL;
-    struct sotto_error err = {0};
     if (cli_given(args, "category")) {
         return cli_bad("--category is for data without a schema: say type = "
                        "category and its values in '%.240s'",
@@ -209,7 +208,7 @@ read_schema(const struct cli_args *args, const char *path, const char *label,
     if (cli_given(args, "rare")) {
         return cli_bad("--rare is for data without a schema: leave it out");
     }
-    int status = cli_exit(sotto_schema_read(path, &schema, &err), &err);
+    int status = schema_print_read(path, &schema);
     status = CLI_THEN(status, overrule(args, label, schema));
     if (status == CLI_EXIT_DONE) {
         *ret_schema = schema;
@@ -217,6 +216,17 @@ read_schema(const struct cli_args *args, const char *path, const char *label,
         sotto_schema_free(schema);
     }
     return status;
+}
+
+bool
+train_schema_labels(const char *path)
+{
+    struct sotto_schema *schema = NULL;
+    struct sotto_error err = {0};
+    bool names = sotto_schema_read(path, &schema, &err) == SOTTO_STATUS_OK &&
+                 sotto_schema_label(schema) != NULL;
+    sotto_schema_free(schema);
+    return names;
 }
 
 int

@@ -18,6 +18,14 @@
 
 #define TIMES 200000
 
+static uint64_t
+bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
 /* |ours - truth| in units of the truth's last place. */
 static double
 units_off(double ours, double x,
@@ -90,6 +98,46 @@ test_log_is_within_three_units(void **state)
                 3);
 }
 
+/* Whatever the sign. What 1 + |x| rounds away is not the logarithm's. */
+static void
+test_signed_log(void **state)
+{
+    struct seeded seeded;
+    (void)state;
+    seeded_init(&seeded, 17, 0);
+    for (int i = 0; i < TIMES; i++) {
+        double x = ldexp(2 + draw_signed(&seeded), i % 1078 - 56);
+        double y = maths_log_signed(x);
+        if (1 + x > 1) {
+            assert_true(units_off(y, 1 + x, mpfr_log) <= 3);
+        }
+        assert_true(maths_log_signed(-x) == -y);
+    }
+    for (uint64_t j = 0; j < 2000; j++) { /* around the root of two */
+        double x;
+        uint64_t bits = bits_of(0x1.6a09e667f3bcdp0) + j - 1000;
+        memcpy(&x, &bits, sizeof x);
+        assert_true(maths_log_signed(x - 1) == maths_log(1 + (x - 1)));
+    }
+}
+
+/* Never a NaN, never an infinity: what they count as is the caller's. */
+static void
+test_signed_log_at_the_ends(void **state)
+{
+    (void)state;
+    assert_true(maths_log_signed(0) == 0);
+    assert_true(maths_log_signed(-0.0) == 0);
+    assert_true(maths_log_signed(0x1p-480) == 0);
+    assert_true(maths_log_signed(-0x1p-54) == 0);
+    assert_true(maths_log_signed(0x1p-52) > 0);
+    assert_true(units_off(maths_log_signed(DBL_MAX), DBL_MAX, mpfr_log) <= 3);
+    assert_true(isfinite(maths_log_signed(INFINITY)));
+    assert_true(isfinite(maths_log_signed(-INFINITY)));
+    assert_true(isfinite(maths_log_signed(NAN)));
+    assert_true(isfinite(maths_log_signed(-NAN)));
+}
+
 static void
 test_activations(void **state)
 {
@@ -124,14 +172,6 @@ test_activations_at_the_ends(void **state)
 
 /* ---- Masks against branches ----------------------------------------------
  */
-
-static uint64_t
-bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 static double
 from_bits(uint64_t bits)
@@ -263,6 +303,8 @@ main(void)
         cmocka_unit_test(test_exp_is_within_three_units),
         cmocka_unit_test(test_exp_at_the_ends),
         cmocka_unit_test(test_log_is_within_three_units),
+        cmocka_unit_test(test_signed_log),
+        cmocka_unit_test(test_signed_log_at_the_ends),
         cmocka_unit_test(test_activations),
         cmocka_unit_test(test_activations_at_the_ends),
         cmocka_unit_test(test_exp_is_the_plain_one),

@@ -127,7 +127,7 @@ says cut.sotto
 run 2 sign cut.sotto --key k.key
 run 3 verify cut.sotto --pub k.pub
 rm cut.sotto cut.sotto.minisig empty
-run 0 privatise m.sotto small.csv -o r
+run 0 privatise m.sotto small.csv --force -o r
 for size in 1 3 10 100; do
     head -c $size r >"cut"
     run 2 decode m.sotto cut -o d.csv
@@ -239,7 +239,7 @@ only $small_files r
 cp r old
 (
     ulimit -f 0
-    "$SOTTO" privatise m.sotto small.csv -o old >/dev/null 2>&1
+    "$SOTTO" privatise m.sotto small.csv --force -o old >/dev/null 2>&1
     [ $? -eq 1 ]
 ) || fail "a file at its size limit is not status 1"
 cmp -s r old || fail "the old file was lost"

@@ -69,7 +69,7 @@ for numbers in laplace window duchi gaussian; do
         run 0 decode $m r.jsonl -o b.csv --confidence 0.9999 --json
         cmp -s out a.out || fail "$m: the forms give different estimates"
         cmp -s a.csv b.csv || fail "$m: the forms decode differently"
-        run 0 privatise $m mixed.csv -o real.reports
+        run 0 privatise $m mixed.csv --force -o real.reports
     done
 done
 

@@ -49,6 +49,30 @@ run 0 decode c.sotto c.reports --shares
 grep -q -e ' -0\.[0-9]' out && fail "a share below 0: $(cat out)"
 says "none is below 0 and whose sum is 1" "too large on average"
 
+# Columns stand under one another, whatever the letters; a mean is no share; a
+# share that is nobody's is 0.
+python3 - <<'END'
+import random
+random.seed(5)
+with open("town.csv", "w", encoding="utf-8") as f:
+    f.write("age,town\n")
+    for i in range(400):
+        f.write(f"{random.randint(20, 60)},{random.choice(['Bern', 'Genève'])}\n")
+END
+run 0 train direct --data town.csv --eps 8 --range age=0:200 -o t.sotto
+run 0 privatise t.sotto town.csv --seed 1 -o t.reports
+run 0 decode t.sotto t.reports --shares --histogram 8
+python3 - out <<'END' || fail "rows are out of line: $(cat out)"
+import sys
+text = open(sys.argv[1], encoding="utf-8").read()
+lines = text.split("\n\n")[1].splitlines()
+assert lines[0].split() == ["name", "kind", "estimate", "low", "high"], lines
+assert len({len(line) for line in lines}) == 1, lines
+assert any("Genève" in line and " share " in line for line in lines), lines
+assert any(line.startswith("age ") and " mean " in line for line in lines)
+assert "e-" not in text.split("share 0 to")[1], text
+END
+
 # ---- Numbers and a label of their own ----------------------------------------
 run 0 train direct --data wdbc.csv --label diagnosis --keep radius_mean --eps 4 \
     -o d.sotto

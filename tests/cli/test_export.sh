@@ -23,8 +23,9 @@ sotto = sys.argv[1]
 with open("many.csv", "w", encoding="utf-8") as f:
     f.write("age,colour\n" + "20,red\n60,blue\n" * 100)
 for extra, store in (([], "real.db"), (["--seed", "1"], "simulated.db")):
-    subprocess.run([sotto, "privatise", "m.sotto", "many.csv", "-o", "all",
-                    *extra], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sotto, "privatise", "m.sotto", "many.csv", "--force",
+                    "-o", "all", *extra], check=True,
+                   stdout=subprocess.DEVNULL)
     if os.path.exists("port"):
         os.unlink("port")
     serve = subprocess.Popen(

@@ -41,6 +41,34 @@ check_fail(const struct sotto_error *err, const char *said, int status)
     assert_int_equal(found, status);
 }
 
+/* Columns of names are as wide as their characters, not their bytes. */
+static void
+test_padded(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t width;
+        const char *put;
+    } cases[] = {
+        {"Bern", 6, "Bern  "},
+        {"Gen\xc3\xa8ve", 8, "Gen\xc3\xa8ve  "},
+        {"Z\xc3\xbcrich", 3, "Z\xc3\xbcr"},
+        {"a\xff\n", 4, "a?? "},
+        {"", 2, "  "},
+    };
+    (void)state;
+    assert_int_equal(cli_width("Gen\xc3\xa8ve"), 6);
+    assert_int_equal(cli_width("\xff\x1b"), 2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char got[64] = "";
+        FILE *to = fmemopen(got, sizeof got, "w");
+        assert_non_null(to);
+        cli_put_padded(to, cases[i].text, cases[i].width);
+        (void)fclose(to);
+        assert_string_equal(got, cases[i].put);
+    }
+}
+
 static void
 test_shown(void **state)
 {
@@ -99,6 +127,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shown),
+        cmocka_unit_test(test_padded),
         cmocka_unit_test(test_fail),
         cmocka_unit_test(test_exit),
     };

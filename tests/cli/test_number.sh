@@ -34,6 +34,8 @@ says "is a number"
 
 # ---- Using -------------------------------------------------------------------
 run 0 evaluate m.model --data test.csv --beside people.csv
+[ "$(sed -n '3,8p' out | awk '{ print length($0) }' | sort -u | wc -l)" = 1 ] ||
+    fail "evaluate's rows are out of line: $(cat out)"
 for word in "R2" "RMSE" "MAE" "best constant" "without noise" "explains"; do
     grep -q "$word" out || fail "evaluate does not say $word: $(cat out)"
 done

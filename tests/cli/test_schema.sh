@@ -45,6 +45,11 @@ says '"z"'
 run 2 schema guess raw.csv
 says "infer or check"
 
+awk -F, -v OFS=, 'NR == 1 { print "only,n" } NR > 1 { print "x", NR }' \
+    raw.csv >one.csv
+run 0 train direct --data one.csv --keep only --keep n --eps 4 -o one.sotto
+grep -q " 1 value: x$" out || fail "not one value: $(cat out)"
+
 # ---- check -------------------------------------------------------------------
 sed 's/^\[result\]/&\nuse = drop/; s/^range = 0 : 20$/range = 0 : 10/' \
     raw.schema >edited.schema
@@ -102,4 +107,60 @@ run 0 train pca --data raw.csv --schema edited.schema --eps 4 --d 2 -o v.sotto
 run 0 privatise v.sotto raw.csv -o v.reports
 run 0 train direct --data raw.csv --label y --eps 4 --json -o j.sotto
 json out
+
+# The label is the schema's, known before the data are read.
+run 0 train codebook --data raw.csv --schema edited.schema --people 500 \
+    --candidates pca:d=2 --eps 2 -o label.sotto
+run 2 train codebook --data raw.csv --people 500 --eps 2 -o n.sotto
+says "needs a label"
+# As many components as there are, unless some number was asked for.
+run 0 train pca --data raw.csv --label y --keep rate --keep income --eps 4 \
+    -o few.sotto
+run 2 train pca --data raw.csv --label y --keep rate --keep income --eps 4 \
+    --d 8 -o n.sotto
+says "d is 8, and 2 inputs have"
+# A budget that is spread thin is told, and one that is not is not.
+run 0 train direct --data raw.csv --label y --eps 1 -o thin.sotto
+grep -q "^Each of 6 columns has epsilon 0.14: keep fewer, or take codebook" out ||
+    fail "a thin budget is not told: $(cat out)"
+run 0 train direct --data raw.csv --label y --keep rate --keep grade --eps 4 \
+    -o thick.sotto
+grep -q "^Each of" out && fail "a thick budget is called thin"
+# What is missing is an input of learnt kinds, where it is told.
+sed 's/^\([0-9]*,[0-9]*\),[0-9.]*%/\1,/; n' raw.csv >gaps.csv
+run 0 train pca --data gaps.csv --label y --eps 4 -o gaps.sotto
+run 0 inspect gaps.sotto
+tr '\n' ' ' <out | tr -s ' ' |
+    grep -q "rate: a number, scaled by .* a missing one is told apart" ||
+    fail "a learnt kind does not tell what is missing"
+
+# ---- heavy tails -------------------------------------------------------------
+# Learnt kinds see the logarithm, on the device as in training, whatever a
+# record holds; direct sends the number, and says so.
+python3 - <<'END'
+import random
+random.seed(4)
+with open("pay.csv", "w", encoding="utf-8") as f:
+    f.write("pay,age,y\n")
+    for i in range(400):
+        z = random.gauss(0, 1)
+        f.write(f"{2.718 ** (10 + z):.2f},{random.randint(18, 80)},"
+                f"{'yes' if z > 0 else 'no'}\n")
+with open("odd.csv", "w", encoding="utf-8") as f:
+    f.write("pay,age,y\n-5,20,no\n1e400,20,no\nnan,20,no\nmuch,20,yes\n"
+            ",20,yes\n0,20,no\n-1e400,20,no\ninf,20,yes\n")
+END
+run 0 schema infer pay.csv --label y -o pay.schema
+grep -q "pay .* to [0-9]*, log$" out || fail "no logarithm is told"
+[ "$(grep -c '^scale = log$' pay.schema)" = 1 ] || fail "$(cat pay.schema)"
+run 0 train pca --data pay.csv --schema pay.schema --eps 4 --d 2 -o log.sotto
+run 0 inspect log.sotto
+tr '\n' ' ' <out | tr -s ' ' | grep -q "pay: a number, whose logarithm is scaled" ||
+    fail "inspect does not tell of the logarithm"
+grep -q "age: a number, scaled by" out || fail "$(cat out)"
+run 0 privatise log.sotto odd.csv -o odd.reports
+run 0 train direct --data pay.csv --schema pay.schema --eps 4 -o lin.sotto
+grep -q "scale = log is not used (pay)" out || fail "direct does not say it"
+run 0 inspect lin.sotto
+grep -q logarithm out && fail "direct takes a logarithm"
 finish

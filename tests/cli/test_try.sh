@@ -216,9 +216,9 @@ cp m.seen other.seen
 run 2 privatise other.sotto aux.csv -o other.reports
 says "of another mechanism"
 printf broken >m.seen
-run 2 privatise m.sotto others.csv -o r.reports
+run 2 privatise m.sotto others.csv --force -o r.reports
 says "m.seen"
 rm m.seen
-run 0 privatise m.sotto aux.csv --json -o r.reports
+run 0 privatise m.sotto aux.csv --json --force -o r.reports
 grep -q '"seen_checked": false' out || fail "seen_checked: $(cat out)"
 finish

@@ -300,8 +300,8 @@ class Mechanism:
             if self.version == 2 and "missing" in column:
                 missing = whole(column["missing"], 1, 1, "missing")
             if column["kind"] == "number":
-                check(self.version == 1 or
-                      column.get("transform", "clip") == "clip", "transform")
+                check(self.version == 1 or column.get("transform", "clip")
+                      in ("clip", "log"), "transform")
                 width += 1 + missing
             elif column["kind"] == "bytes":
                 width += whole(column["count"], 1, 2**20, "count")

@@ -4,10 +4,10 @@
  *
  * Counted are report_begin and report_finish: all of a report that is not the
  * encoder's;
- * schema_apply of a category, of a number and of its range; and forward_run of
- * networks over images.
- * x, z and the symbols are set directly, to what no encoder would give. Entropy
- * is the system's, fetched at a fixed cost, so that noise differs every time.
+ * schema_apply of a category, of a number, its range and its logarithm; and
+ * forward_run of networks over images. x, z and the symbols are set directly,
+ * to what no encoder would give. Entropy is the system's, fetched at a fixed
+ * cost, so that noise differs every time.
  */
 #include <math.h>
 #include <stdio.h>
@@ -300,7 +300,8 @@ count_categories(struct probe *probe)
     }
 }
 
-/* A number, told as it is and as the range that it lies in. */
+/* A number, told as it is, as the range that it lies in, and by its logarithm.
+ */
 static void
 count_numbers(void)
 {
@@ -324,14 +325,20 @@ count_numbers(void)
          .count = 4,
          .values = ranges,
          .edges = edges,
-         .scale = 1}};
+         .scale = 1},
+        {.name = "l",
+         .kind = SOTTO_COLUMN_NUMBER,
+         .count = 1,
+         .scale = 1,
+         .log = true}};
     const struct compose_part part = {"label", "flip", EPS(1),         1, 0,
                                       0,       0,      {{true, 1, 0}}, 1};
     const struct compose_spec spec = {"numbers", "c",  "a", EPS(1), columns,
-                                      2,         NULL, 0,   &part,  1};
+                                      3,         NULL, 0,   &part,  1};
     struct sotto_client *client = open_spec(&spec);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct sotto_value values[] = {cases[i].value, cases[i].value};
+        const struct sotto_value values[] = {cases[i].value, cases[i].value,
+                                             cases[i].value};
         char label[64];
         (void)snprintf(label, sizeof label, "numbers %s", cases[i].name);
         CALLGRIND_TOGGLE_COLLECT;

@@ -289,6 +289,19 @@ static const struct compose_spec steep = {
     "steep", "vectors", "none", UNITS(1),    &steep_column,
     1,       NULL,      0,      &steep_part, 1};
 
+/* A number of which the logarithm is told. */
+static const struct schema_column log_column = {.name = "n",
+                                                .kind = SOTTO_COLUMN_NUMBER,
+                                                .count = 1,
+                                                .shift = 10,
+                                                .scale = 0.25,
+                                                .missing = true,
+                                                .log = true};
+static const struct compose_part log_part = LATTICE(1, 1, 2, 64);
+static const struct compose_spec logarithm = {
+    "logarithm", "vectors", "none", UNITS(1),  &log_column,
+    1,           NULL,      0,      &log_part, 1};
+
 static const float nan_weight[] = {NAN, INFINITY, -INFINITY, 0};
 static const float nan_bias[] = {0, NAN, 3e38f, -0.0f};
 static const struct layer nan_layer = {1, 4, ACTIVATION_NONE, nan_weight,
@@ -679,6 +692,27 @@ static const struct vector_case vector_cases[] = {
      "version 2: a clipped number that is no number counts as 0",
      &steep,
      {VALUE(10)},
+     UNSEEDED,
+     0xff,
+     NULL},
+    {"log",
+     "version 2: the logarithm of a number",
+     &logarithm,
+     {VALUE(84321.5)},
+     UNSEEDED,
+     0xff,
+     NULL},
+    {"log-negative",
+     "version 2: the logarithm of a number below 0 has its sign",
+     &logarithm,
+     {VALUE(-0.75)},
+     UNSEEDED,
+     0xff,
+     NULL},
+    {"log-nan",
+     "version 2: no number, so no logarithm: it is missing",
+     &logarithm,
+     {VALUE((double)NAN)},
      UNSEEDED,
      0xff,
      NULL},

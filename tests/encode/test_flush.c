@@ -222,6 +222,7 @@ test_dense(void **state)
     for (uint32_t round = 0; round < 256; round++) {
         for (uint32_t i = 0; i < 2; i++) {
             columns[i].scale = scales[(round + 3 * i) % 8];
+            columns[i].log = (round + i) % 3 == 0;
             columns[i].shift = hostile_numbers[draw_at(i, round) % NUMBERS];
         }
         for (uint32_t l = 0; l < DEEP; l++) {

@@ -57,6 +57,48 @@ test_numbers(void **state)
     free(file.data);
 }
 
+/* A logarithm of whatever a record holds: 0 for what is no number, finite for
+   what is, its sign the number's. */
+static void
+test_logarithm(void **state)
+{
+    static const struct schema_column column = {.name = "n",
+                                                .kind = SOTTO_COLUMN_NUMBER,
+                                                .count = 1,
+                                                .shift = 1,
+                                                .scale = 0.5,
+                                                .missing = true,
+                                                .log = true};
+    static const struct compose_part part = {
+        "features", "laplace", UNITS(1), 1, 0, 2, 16, {{0}}, 0};
+    static const struct compose_spec spec = {"", "",   "", UNITS(1), &column,
+                                             1,  NULL, 0,  &part,    1};
+    static const double finite[] = {0,      -0.0,   1,       -1,    99,
+                                    -1e6,   1e300,  5e-324,  1e-20, 0x1p-480,
+                                    0x1p53, -1e308, 1.7e308, 0.1,   -0.4142};
+    const struct sotto_value none[] = {
+        value_number(NAN),       value_number(-NAN), value_number(INFINITY),
+        value_number(-INFINITY), value_missing(),    value_text("5"),
+        value_bytes("5", 1)};
+    struct file file = file_make(&spec);
+    struct opened opened = client_open(file);
+    const float *x = opened.client->encoder.x;
+    (void)state;
+    for (size_t i = 0; i < sizeof finite / sizeof *finite; i++) {
+        struct sotto_value value = value_number(finite[i]);
+        double y = copysign(log1p(fabs(finite[i])), finite[i]);
+        schema_apply(&opened.client->encoder, &value);
+        assert_true(fabs((double)x[0] - (y - 1) * 0.5) <= 1e-6 * (1 + fabs(y)));
+        assert_true(x[1] == 0);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        schema_apply(&opened.client->encoder, &none[i]);
+        assert_true(x[0] == 0 && x[1] == 1);
+    }
+    client_done(&opened);
+    free(file.data);
+}
+
 static void
 test_categories(void **state)
 {
@@ -185,11 +227,14 @@ test_always_a_report(void **state)
     memcpy(hostile, everything_columns, sizeof hostile);
     spec.column = hostile;
     tape_start(NULL, 0);
-    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+    for (size_t round = 0; round < 2 * (sizeof odd / sizeof odd[0]); round++) {
+        bool log = round % 2 == 1;
+        size_t i = round / 2;
         struct file file;
         struct opened opened;
         for (size_t j = 0; j < 4; j++) {
             hostile[j].shift = odd[i];
+            hostile[j].log = hostile[j].kind == SOTTO_COLUMN_NUMBER && log;
             hostile[j].scale = odd[(i + j + 1) % (sizeof odd / sizeof odd[0])];
         }
         file = file_make(&spec);
@@ -215,6 +260,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_logarithm),
         cmocka_unit_test(test_categories),
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_label),

@@ -258,8 +258,12 @@ test_usage(void **state)
     struct range range = {"age", 1, 1};
     (void)state;
     options.label = "lable";
+    assert_refused(
+        people, &options, SOTTO_STATUS_USAGE,
+        "label: there is no column \"lable\": did you mean \"label\"?");
+    options.label = "outcome";
     assert_refused(people, &options, SOTTO_STATUS_USAGE,
-                   "label: there is no column \"lable\"; the columns are "
+                   "label: there is no column \"outcome\"; the columns are "
                    "age, colour, height, label");
     options.label = "age";
     options.drop = drop;

@@ -57,6 +57,45 @@ test_x(void **state)
     sotto_table_free(table);
 }
 
+/* Where a schema says missing = told, whether a value is missing is an input:
+   an entry behind a number's, a symbol of a category. */
+static void
+test_missing(void **state)
+{
+    static const char text[] = "n,c\n1,red\n3,\n,blue\n2,grey\n";
+    static const char words[] =
+        "sotto-schema = 1\n[n]\ntype = number\nrange = 0 : 9\n"
+        "missing = told\n[c]\ntype = category\nvalues = blue, red\n"
+        "missing = told\n";
+    static const float missing[4][5] = {
+        {0, 0, 1, 0, 0}, {0, 0, 0, 1, 0}, {1, 1, 0, 0, 0}, {0, 0, 0, 0, 1}};
+    struct sotto_schema *schema = NULL;
+    struct sotto_table *table = parse(text);
+    const struct learnt_settings set = {
+        .label_channel = "flip", .d = 8, .steps = 4096};
+    struct learnt learnt;
+    (void)state;
+    must(sotto_schema_parse(words, strlen(words), "-", &schema, &err));
+    const struct sotto_train_options options = {.eps = "2", .schema = schema};
+    const struct encoder_job job = {
+        .encoder = &encoder_vlm, .table = table, .options = &options};
+    must(learnt_begin(&learnt, &job, &set, &err));
+    assert_int_equal(learnt.width, 6);
+    assert_int_equal(learnt.blocks, 2);
+    assert_int_equal(learnt.block[0].count, 2);
+    assert_int_equal(learnt.block[1].from, 2);
+    assert_int_equal(learnt.block[1].count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t j = 0; j < 5; j++) {
+            assert_true(learnt.x[6 * i + 1 + j] == missing[i][j]);
+        }
+    }
+    assert_true(learnt.x[12] == 0);
+    learnt_clear(&learnt);
+    sotto_schema_free(schema);
+    sotto_table_free(table);
+}
+
 /* Numbers beside one another are one block; two categories are two. */
 static void
 test_blocks(void **state)
@@ -96,6 +135,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_x),
+        cmocka_unit_test(test_missing),
         cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

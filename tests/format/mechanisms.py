@@ -249,8 +249,10 @@ def list_columns():
             (0, "bins in version 1", 1, [bins], first),
             (0, "bins as input", 2, [bins | {"input": 0}], first),
             (0, "missing bins", 2, [bins | {"missing": 1}], first),
-            (0, "log", 2, [{"kind": "number", "transform": "log"}],
-             [numbers()])):
+            (1, "log", 2, [{"kind": "number", "transform": "log"}],
+             [numbers()]),
+            (0, "log in version 1", 1,
+             [{"kind": "number", "transform": "log"}], [numbers()])):
         yield accepted, what, manifest(version, columns, (), parts)
     for accepted, terms in (
             (1, {"expires": 1}), (1, {"expires": (1 << 53) - 1}),

@@ -141,7 +141,7 @@ def check_title(text):
 
 # format.md: "Manifest" and "Version 2"
 class Column:
-    """A column: kind, count, input, missing, clip; name and categories
+    """A column: kind, count, input, missing, clip, log; name and categories
     come from schema.text, shift, scale and edges from their tensors."""
 
     def __init__(self, value, version):
@@ -149,7 +149,7 @@ class Column:
         need(isinstance(value, dict), "a column is not an object")
         self.kind = value.get("kind")
         self.count, self.input = 0, 0
-        self.clip = self.missing = False
+        self.clip = self.log = self.missing = False
         keys = ["kind"]
         if version == 2 and self.kind in ("image", "text"):
             raise Newer(self.kind)
@@ -171,9 +171,7 @@ class Column:
         """Reads TRANSFORM."""
         if version == 2 and "transform" in value:
             word = check_word(value["transform"], ("clip", "log"), "transform")
-            if word == "log":
-                raise Newer(word)
-            self.clip = True
+            self.log, self.clip = word == "log", word == "clip"
             keys += ["transform"]
 
     def read_count(self, value):
@@ -651,6 +649,8 @@ def scale_value(value, column):
     """Computes an entry of x from a value."""
     if abs(value) < TINY_DOUBLE:
         value = 0.0
+    if column.log:
+        value = math.copysign(math.log(1 + abs(value)), value)
     entry = (value - column.shift) * column.scale
     if abs(entry) < TINY:
         entry = 0.0

@@ -224,7 +224,8 @@ def test_trained():
                   "--eps", "2", "--force", "-o", "m.sotto") == 0, what)
         mechanism = second.Mechanism(read("m.sotto"))
         for name in ("r.reports", "r.jsonl"):
-            check(run("privatise", "m.sotto", table, "-o", name) == 0, what)
+            check(run("privatise", "m.sotto", table, "--force", "-o",
+                      name) == 0, what)
             compare_reports(mechanism, name, read(name), what + ": " + name)
 
 
@@ -254,7 +255,7 @@ def compare_points(manifest, fill, what):
                 random_source.choice(["v0", "v1", "v2", "other", None])]
                for _ in range(60)]
     table = write_table([["c0", "c1", "c2"]] + records)
-    check(run("privatise", "m.sotto", table, "--header", "yes", "-o",
+    check(run("privatise", "m.sotto", table, "--header", "yes", "--force", "-o",
               "r.reports") == 0, what)
     reports = second.read_reports(mechanism, read("r.reports"))
     check(mechanism.channels[0].w == 0, what + ": w")
@@ -277,7 +278,7 @@ def test_bins():
     records = [[value] for value in edges + [None, -0.0, 5e-324]
                + [make_value() for _ in range(60)]]
     table = write_table([["c0"]] + records)
-    check(run("privatise", "m.sotto", table, "--header", "yes", "-o",
+    check(run("privatise", "m.sotto", table, "--header", "yes", "--force", "-o",
               "r.reports") == 0, "bins")
     reports = second.read_reports(mechanism, read("r.reports"))
     for record, report in zip(records, reports, strict=True):

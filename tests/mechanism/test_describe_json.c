@@ -3,6 +3,8 @@
  */
 #include "mechanism_fixture.h"
 
+#include <math.h>
+
 #include <jansson.h>
 
 #include "channel/symbols.h"
@@ -19,6 +21,44 @@ describe(const struct compose_spec *spec, bool json)
                      SOTTO_STATUS_OK);
     sotto_mechanism_free(mechanism);
     return text;
+}
+
+/* Of a logarithm the range is in the number's own units, and the scale is
+   named. */
+static void
+test_logarithm(void **state)
+{
+    struct schema_column column[FIXTURE_COLUMNS];
+    struct compose_spec spec = fixture_plain;
+    (void)state;
+    memcpy(column, fixture_column, sizeof column);
+    column[0].log = true;
+    column[0].shift = log(1000);
+    column[0].scale = 1 / log(10);
+    spec.column = column;
+    char *text = describe(&spec, true);
+    json_t *object = json_loads(text, 0, NULL);
+    const json_t *first = json_array_get(json_object_get(object, "columns"), 0);
+    assert_string_equal(json_string_value(json_object_get(first, "scale")),
+                        "log");
+    double low = json_number_value(json_object_get(first, "low"));
+    double high = json_number_value(json_object_get(first, "high"));
+    assert_true(fabs(low - 99) < 1e-9 && fabs(high - 9999) < 1e-9);
+    json_decref(object);
+    free(text);
+    text = describe(&spec, false);
+    fixture_in(text, "age: a number, whose logarithm is scaled");
+    fixture_in(text, "on the scale of its logarithm");
+    free(text);
+    struct sotto_mechanism *mechanism = fixture_open(&spec);
+    struct sotto_estimate *estimate = NULL;
+    struct sotto_estimate_row row;
+    assert_int_equal(sotto_estimate_new(mechanism, &estimate, &err),
+                     SOTTO_STATUS_OK);
+    sotto_estimate_row(estimate, 0, 2, &row);
+    assert_string_equal(row.name, "log of age"); /* its mean is no number's */
+    sotto_estimate_free(estimate);
+    sotto_mechanism_free(mechanism);
 }
 
 static void
@@ -159,6 +199,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_logarithm),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_stack),
         cmocka_unit_test(test_realised),

@@ -82,6 +82,9 @@ test_inputs(void **state)
     column[0].clip = true;
     assert_false(same_columns(column, 3, 2));
     column[0].clip = false;
+    column[0].log = true;
+    assert_false(same_columns(column, 3, 2));
+    column[0].log = false;
     column[0].name = "aged";
     assert_false(same_columns(column, 3, 2));
     column[0] = fixture_column[1];

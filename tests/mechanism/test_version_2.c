@@ -98,6 +98,7 @@ test_versions(void **state)
     NEEDS_2((draft.column[0].missing = true, draft.layer[0].in = 6));
     NEEDS_2(draft.column[1].missing = true);
     NEEDS_2(draft.column[0].clip = true);
+    NEEDS_2(draft.column[0].log = true);
     NEEDS_2(
         (draft.part.factor[0].equal = true, draft.part.factor[0].column = 2));
     NEEDS_2(draft.spec.expires = 1);

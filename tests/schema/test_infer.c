@@ -2,6 +2,8 @@
  * test_infer.c: what the columns of a table are taken for, and every problem
  * that is planted in it.
  */
+#include <math.h>
+
 #include "fail_alloc.h"
 #include "host/text.h"
 
@@ -135,7 +137,8 @@ test_types(void **state)
     assert_ptr_equal(c, sotto_schema_label(schema));
     c = column("zeros", SOTTO_SCHEMA_INTEGER, SOTTO_SCHEMA_DROP);
     assert_non_null(strstr(c->why, "hardly any"));
-    (void)column("mixed", SOTTO_SCHEMA_INTEGER, SOTTO_SCHEMA_FEATURE);
+    c = column("mixed", SOTTO_SCHEMA_INTEGER, SOTTO_SCHEMA_FEATURE);
+    assert_false(c->log);
     (void)column("score", SOTTO_SCHEMA_NUMBER, SOTTO_SCHEMA_FEATURE);
 }
 
@@ -243,6 +246,39 @@ test_labels(void **state)
     assert_true(problems("rare", SOTTO_SCHEMA_RARE_CLASS) > 0);
 }
 
+/* A heavy tail is told by its logarithm, unless it is the label's; and days are
+   dates, however many different ones there are. */
+static void
+test_tails_and_days(void **state)
+{
+    struct sotto_schema_options options = {.logs = true};
+    struct host_text text;
+    (void)state;
+    host_text_init(&text, 1 << 20);
+    host_text_print(&text, "pay,even,day\n");
+    for (unsigned i = 0; i < 3000; i++) {
+        unsigned mix = i * 2654435761u >> 16;
+        double z = 6 * (double)(mix % 1000) / 1000 - 3;
+        host_text_print(&text, "%.2f,%.2f,%u-%02u-%02u\n", exp(10 + z), z + 3,
+                        1950 + i % 60, 1 + i / 60 % 12, 1 + mix % 28);
+    }
+    sotto_table_free(table);
+    table = parse(text.data);
+    host_text_clear(&text);
+    infer(&options);
+    assert_true(column("pay", SOTTO_SCHEMA_NUMBER, SOTTO_SCHEMA_FEATURE)->log);
+    assert_false(
+        column("even", SOTTO_SCHEMA_NUMBER, SOTTO_SCHEMA_FEATURE)->log);
+    assert_true(column("day", SOTTO_SCHEMA_DATE, SOTTO_SCHEMA_DROP)->distinct >
+                1024);
+    options.label = "pay";
+    infer(&options);
+    assert_false(column("pay", SOTTO_SCHEMA_NUMBER, SOTTO_SCHEMA_LABEL)->log);
+    options = (struct sotto_schema_options){.logs = false};
+    infer(&options);
+    assert_false(column("pay", SOTTO_SCHEMA_NUMBER, SOTTO_SCHEMA_FEATURE)->log);
+}
+
 /* The schema holds no value that fewer than ten rows have, in its text. */
 static void
 test_text(void **state)
@@ -305,6 +341,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_warnings, setup, teardown),
         cmocka_unit_test_setup_teardown(test_overruled, setup, teardown),
         cmocka_unit_test_setup_teardown(test_labels, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_tails_and_days, setup, teardown),
         cmocka_unit_test_setup_teardown(test_text, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
     };

@@ -98,6 +98,41 @@ test_robust(void **state)
     sotto_table_free(table);
 }
 
+/* Of what is learnt, a logarithm where a schema asks for one; of what direct
+   sends, never. x of a value and the value of an x undo each other. */
+static void
+test_logarithm(void **state)
+{
+    const struct sotto_schema_column as = {
+        .type = SOTTO_SCHEMA_NUMBER, .low = -100, .high = 100, .log = true};
+    const struct schema_aim learnt = {.as = &as};
+    const struct schema_aim robust = {.robust = true, .as = &as};
+    const struct schema_aim sent = {.range = true, .as = &as};
+    struct sotto_table *table = parse("a\n0\n1e9\n");
+    const double end = log(101); /* cut there, as it was before */
+    struct schema schema;
+    const struct schema_column *column;
+    (void)state;
+    must(schema_init(&schema, 3, &err));
+    column = schema.column;
+    must(schema_fit(&schema, table, 0, &learnt, &err));
+    assert_true(column[0].log && !column[0].clip);
+    assert_true(fabs(column[0].shift - end / 2) < 1e-12);
+    assert_true(fabs(column[0].scale - 2 / end) < 1e-12);
+    must(schema_fit(&schema, table, 0, &robust, &err));
+    assert_true(column[1].log && !column[1].clip);
+    assert_true(fabs(column[1].scale * 2.33 - 2 / end) < 1e-12);
+    must(schema_fit(&schema, table, 0, &sent, &err));
+    assert_true(!column[2].log && column[2].scale == 0.01);
+    for (double value = -1e6; value < 1e6; value += 4321) {
+        double x = schema_column_x(&column[0], value);
+        assert_true(fabs(schema_column_value(&column[0], x) - value) <=
+                    1e-9 * (1 + fabs(value)));
+    }
+    schema_clear(&schema);
+    sotto_table_free(table);
+}
+
 static void
 test_robust_memory(void **state)
 {
@@ -143,6 +178,10 @@ test_values(void **state)
     assert_string_equal(text.data,
                         ",\\\"transform\\\":\\\"clip\\\",\\\"missing\\\":1");
     host_text_clear(&text);
+    host_text_init(&text, 100);
+    schema_number.write(&(struct schema_column){.log = true}, &text);
+    assert_string_equal(text.data, ",\\\"transform\\\":\\\"log\\\"");
+    host_text_clear(&text);
 }
 
 static void
@@ -150,26 +189,35 @@ test_described(void **state)
 {
     static const struct {
         struct schema_range range;
-        bool missing;
+        bool missing, log;
         const char *words;
     } cases[] = {
         {{-1, 3, false},
+         false,
          false,
          "a number, scaled by a range from -1 to 3; a "
          "missing one counts as the middle"},
         {{-1, 3, true},
          false,
+         false,
          "a number from -1 to 3; one beyond counts as "
          "the nearer end, a missing one as the middle"},
         {{-1, 3, true},
          true,
+         false,
          "a number from -1 to 3; one beyond counts as "
          "the nearer end, a missing one is told apart"},
-        {{-1, 1e31, true}, false, "a number with an unusable range"},
+        {{0, 3, false},
+         true,
+         true,
+         "a number, whose logarithm is scaled by a range from 0 to 3; a "
+         "missing one is told apart"},
+        {{-1, 1e31, true}, false, false, "a number with an unusable range"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct schema_column column = {.missing = cases[i].missing};
+        const struct schema_column column = {.missing = cases[i].missing,
+                                             .log = cases[i].log};
         struct host_text text;
         host_text_init(&text, 1000);
         schema_number.describe(&column, &cases[i].range, &text);
@@ -182,9 +230,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_standard), cmocka_unit_test(test_range),
-        cmocka_unit_test(test_robust),   cmocka_unit_test(test_robust_memory),
-        cmocka_unit_test(test_values),   cmocka_unit_test(test_described),
+        cmocka_unit_test(test_standard),      cmocka_unit_test(test_range),
+        cmocka_unit_test(test_robust),        cmocka_unit_test(test_logarithm),
+        cmocka_unit_test(test_robust_memory), cmocka_unit_test(test_values),
+        cmocka_unit_test(test_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

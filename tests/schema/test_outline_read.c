@@ -2,7 +2,11 @@
  * test_outline_read.c: schemas as text: what is read, and every way it can be
  * wrong, with the line and the key.
  */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "fail_alloc.h"
+#include "host/text.h"
 
 #include "schema_fixture.h"
 
@@ -34,7 +38,8 @@ static const char whole[] =
     "missing = told\n"
     "[\"a \\\"b\\\", \\\\ \\x0a#\"]\r\ntype = ordinal\r\n"
     "values = low paid, \"B, b\" # two\nvalues = C\nuse = label\n"
-    "[id]\ntype = id\nuse = drop\n[picture]\ntype = image";
+    "[id]\ntype = id\nuse = drop\n"
+    "[pay]\ntype = number\nrange = 0 : 9\nscale = log\n[picture]\ntype = image";
 
 static void
 test_read(void **state)
@@ -43,7 +48,7 @@ test_read(void **state)
     (void)state;
     must(read_text(whole));
     assert_true(sotto_schema_public(schema));
-    assert_int_equal(sotto_schema_columns(schema), 4);
+    assert_int_equal(sotto_schema_columns(schema), 5);
     c = sotto_schema_column_at(schema, 0);
     assert_string_equal(c->name, "age");
     assert_int_equal(c->type, SOTTO_SCHEMA_INTEGER);
@@ -55,7 +60,8 @@ test_read(void **state)
     assert_string_equal(c->values[1], "B, b");
     assert_false(c->told);
     assert_int_equal(sotto_schema_column_at(schema, 2)->use, SOTTO_SCHEMA_DROP);
-    assert_null(sotto_schema_column_at(schema, 4));
+    assert_true(sotto_schema_column_at(schema, 3)->log && !c->log);
+    assert_null(sotto_schema_column_at(schema, 5));
     assert_null(sotto_schema_find(schema, "nobody"));
 }
 
@@ -70,6 +76,7 @@ test_round_trip(void **state)
     must(read_text(first));
     must(sotto_schema_text(schema, &second, &err));
     assert_string_equal(first, second);
+    assert_true(sotto_schema_find(schema, "pay")->log);
     assert_string_equal(sotto_schema_label(schema)->name, "a \"b\", \\ \n#");
     free(first);
     free(second);
@@ -103,6 +110,12 @@ test_refused(void **state)
          "line 2:", "has a range"},
         {HEAD "[a]\ntype = number\nrange = 0 : 1\nvalues = x\n",
          "line 2:", "has values"},
+        {HEAD "[a]\ntype = boolean\nvalues = x\nscale = log\n",
+         "line 2:", "has a scale"},
+        {HEAD "[a]\ntype = number\nrange = 0 : 1\nscale = root\n",
+         "line 5:", "linear, log"},
+        {HEAD "[a]\ntype = number\nrange = 0 : 1\nscale = log\nuse = label\n",
+         "line 2:", "sent as it is"},
         {HEAD "[a]\ntype = category\nvalues = x,,y\n", "line 4:", "values"},
         {HEAD "[a]\ntype = category\nvalues = x, x\n", "line 2:", "twice"},
         {HEAD "[a]\ntype = category\nvalues = \"x\n", "line 4:", "quote"},
@@ -139,6 +152,68 @@ test_refused(void **state)
 }
 
 static void
+add_fault(void *own, const char *message)
+{
+    struct host_text *all = own;
+    host_text_print(all, "%s\n", message);
+}
+
+/* All faults at once, each column's first reason for not being one alone; the
+   message has the first and counts the others. */
+static void
+test_faults(void **state)
+{
+    static const char text[] =
+        HEAD "[a]\ntype = float\nrange = 1\n[b]\ntype = number\n[]\n"
+             "type = id\n[c]\ntype = id\nuse = drop\n[c]\ntype = id\n"
+             "use = drop\n";
+    char path[] = "/tmp/sotto-outline-XXXXXX";
+    struct host_text all;
+    int fd = mkstemp(path);
+    (void)state;
+    assert_int_equal(read_text(text), SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "line 3: type = float"));
+    assert_non_null(strstr(err.message, "(and 4 more faults)"));
+    assert_int_equal(err.position, 3);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+    (void)close(fd);
+    host_text_init(&all, 10000);
+    assert_int_equal(
+        sotto_schema_read_told(path, add_fault, &all, &schema, &err),
+        SOTTO_STATUS_INPUT);
+    assert_null(schema);
+    assert_null(strstr(err.message, "more fault"));
+    const char *at = all.data;
+    static const char *const pieces[] = {
+        "line 3: type = float", "line 4: range", "line 5: column \"b\" has no",
+        "line 7: [COLUMN]", "column \"c\" is there twice"};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        at = strstr(at, pieces[i]);
+        assert_non_null(at);
+        at = strchr(at, '\n') + 1;
+    }
+    assert_string_equal(at, "");
+    host_text_clear(&all);
+    (void)unlink(path);
+}
+
+/* What is no schema has one fault: a table, a mechanism. */
+static void
+test_no_schema(void **state)
+{
+    static const char mechanism[] =
+        "\x10\x02\0\0\0\0\0\0{\"__metadata__\":{\"sotto\":\"\"}}";
+    (void)state;
+    assert_int_equal(read_text("age,income\n1,2\n3,4\n"), SOTTO_STATUS_INPUT);
+    assert_null(strstr(err.message, "more fault"));
+    assert_int_equal(sotto_schema_parse(mechanism, sizeof mechanism - 1,
+                                        "m.sotto", &schema, &err),
+                     SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "m.sotto: this is a mechanism"));
+}
+
+static void
 test_memory(void **state)
 {
     enum sotto_status status = SOTTO_STATUS_MEMORY;
@@ -166,6 +241,8 @@ main(void)
         cmocka_unit_test_teardown(test_read, teardown),
         cmocka_unit_test_teardown(test_round_trip, teardown),
         cmocka_unit_test_teardown(test_refused, teardown),
+        cmocka_unit_test_teardown(test_faults, teardown),
+        cmocka_unit_test_teardown(test_no_schema, teardown),
         cmocka_unit_test_teardown(test_memory, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

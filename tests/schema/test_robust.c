@@ -114,13 +114,39 @@ test_extremes(void **state)
     free(value);
 }
 
+/* Incomes have a heavy tail, also where most people have none; ages, sums that
+   may be negative, and shares, of which ln(1 + v) is all but v, have not. */
+static void
+test_heavy(void **state)
+{
+    double value[1000], other[1000];
+    (void)state;
+    for (size_t i = 0; i < 1000; i++) {
+        double z = 6 * ((double)i + 0.5) / 1000 - 3;
+        value[i] = exp(10 + 0.9 * z);
+        other[i] = i < 900 ? 0 : exp(8 + 10 * (z - 2.7));
+    }
+    assert_true(robust_heavy(value, 1000));
+    assert_true(robust_heavy(other, 1000));
+    assert_false(robust_heavy(other, 940)); /* 40 people */
+    assert_false(robust_heavy(NULL, 0));
+    value[0] = -1;
+    assert_false(robust_heavy(value, 1000));
+    for (size_t i = 0; i < 1000; i++) {
+        value[i] = 20 + (double)i / 20;
+        other[i] = 1e-9 * exp((double)i / 200);
+    }
+    assert_false(robust_heavy(value, 1000));
+    assert_false(robust_heavy(other, 1000));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rounding), cmocka_unit_test(test_outliers),
         cmocka_unit_test(test_spike),    cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_extremes), cmocka_unit_test(test_heavy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

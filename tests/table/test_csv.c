@@ -363,7 +363,8 @@ test_bad_text(void **state)
                  "file, or a damaged one");
     refuse("a\n1\ncaf\xe9\n", -1, 7,
            "line 3 is not UTF-8 (byte 0xe9 at offset 7): convert the file, "
-           "for instance with iconv -f LATIN1 -t UTF-8");
+           "for instance with iconv -f LATIN1 -t UTF-8, or say that its "
+           "encoding is latin1");
     refuse_sized("\xff\xfe"
                  "a\0",
                  4, -1, 0, "is UTF-16 text: save it as UTF-8");

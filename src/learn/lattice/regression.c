@@ -35,7 +35,6 @@ cut_cells(struct sotto_model *model, struct sotto_error *err)
     size_t column = mechanism_source(model->mechanism, part->from), cells;
     const struct schema_column *own = &shape->schema.column[column];
     uint64_t steps = 2 * (uint64_t)part->instance->l + 1;
-    double half = own->scale != 0 ? 1 / own->scale : 0;
     enum sotto_status status;
     cells = steps < REGRESSION_CELLS ? (size_t)steps : REGRESSION_CELLS;
     status = model_number(model, column, cells, err);
@@ -45,11 +44,11 @@ cut_cells(struct sotto_model *model, struct sotto_error *err)
     }
     for (size_t g = 0; g <= cells; g++) {
         double at = 2 * (double)g / (double)cells - 1;
-        model->edge[g] = own->shift + half * at;
+        model->edge[g] = schema_column_value(own, at);
     }
     for (size_t g = 0; g < cells; g++) {
         regression->cell[g] = (2 * (double)g + 1) / (double)cells - 1;
-        model->value[g] = own->shift + half * regression->cell[g];
+        model->value[g] = schema_column_value(own, regression->cell[g]);
     }
     return SOTTO_STATUS_OK;
 }
