@@ -71,10 +71,11 @@ read_candidate(struct candidate *candidate, const char *name, char *kind,
     rest = cut_text(kind, ':');
     encoder = encoder_find(encoder_registry, kind);
     if (encoder == NULL || !is_learnt(encoder)) {
-        return settings_fail(err, "candidates",
-                             "\"%.40s\" is neither a kind of encoder (pca, "
-                             "vlm, clm) nor a mechanism's file (.sotto)",
-                             kind);
+        return settings_fail(
+            err, "candidates",
+            "\"%.40s\" is neither a kind of encoder (pca, "
+            "vlm, clm, identity) nor a mechanism's file (.sotto)",
+            kind);
     }
     candidate->kind = kind;
     while (status == SOTTO_STATUS_OK && rest != NULL) {

@@ -153,6 +153,9 @@ codebook_books_join(struct sotto_codebook *codebook, size_t books, size_t k,
    (none of them varies). */
 SOTTO_CHECKED enum sotto_status
 codebook_columns_find(struct sotto_codebook *codebook, struct sotto_error *err);
+/* The most codes that one of these columns has: its categories; of numbers
+   there is no bound. */
+size_t codebook_columns_most(const struct sotto_codebook *codebook);
 /* codebook_books_join of these columns, k codes each. Statuses: MEMORY. */
 SOTTO_CHECKED enum sotto_status
 codebook_columns_join(const struct sotto_codebook *codebook, size_t k,

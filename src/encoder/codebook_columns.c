@@ -205,17 +205,23 @@ codebook_columns_join(const struct sotto_codebook *codebook, size_t k,
 
 /* ---- Which columns ------------------------------------------------------- */
 
-/* Whether two codes of a book are had by more than a few. */
+/* Whether no code has nearly all records. With k = 2 the second code of a
+   category is all but the commonest, which is much of an even column: only the
+   first is asked there. */
 static bool
-varies(const struct codebook_cut *all, size_t rows, size_t books, size_t book)
+varies(const struct sotto_codebook *codebook, const struct codebook_cut *all,
+       size_t book)
 {
-    size_t ones = 0;
+    size_t books = codebook->columns, ones = 0;
+    const struct schema_column *column =
+        &codebook->schema.column[codebook->column[book]];
     double share;
-    for (size_t m = 0; m < rows; m++) {
+    for (size_t m = 0; m < codebook->n; m++) {
         ones += all->code[m * books + book] == 1;
     }
-    share = (double)ones / (double)rows;
-    return share <= COMMONEST_MOST && share >= 1 - COMMONEST_MOST;
+    share = (double)ones / (double)codebook->n;
+    return share >= 1 - COMMONEST_MOST &&
+           (share <= COMMONEST_MOST || schema_kind(column->kind)->symbols);
 }
 
 /* Leaves out columns that hardly vary. */
@@ -224,12 +230,16 @@ keep_varied(struct sotto_codebook *codebook, struct sotto_error *err)
 {
     struct codebook_cut all = {.n = 0};
     size_t books = codebook->columns, kept = 0;
+    bool keep[REPORT_BOOKS_MAX];
     enum sotto_status status = codebook_columns_join(codebook, 2, &all, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
     for (size_t b = 0; b < books; b++) {
-        if (varies(&all, codebook->n, books, b)) {
+        keep[b] = varies(codebook, &all, b);
+    }
+    for (size_t b = 0; b < books; b++) {
+        if (keep[b]) {
             codebook->column[kept++] = codebook->column[b];
         }
     }
@@ -263,7 +273,8 @@ list_inputs(const struct sotto_codebook *codebook, size_t *column)
 enum sotto_status
 codebook_columns_find(struct sotto_codebook *codebook, struct sotto_error *err)
 {
-    if (!codebook->encoder->shape.plain || codebook->unit) {
+    if (!codebook->encoder->shape.plain || codebook->unit ||
+        codebook->label == SIZE_MAX) {
         return SOTTO_STATUS_OK;
     }
     codebook->column =
@@ -273,4 +284,19 @@ codebook_columns_find(struct sotto_codebook *codebook, struct sotto_error *err)
     }
     codebook->columns = list_inputs(codebook, codebook->column);
     return codebook->columns > 0 ? keep_varied(codebook, err) : SOTTO_STATUS_OK;
+}
+
+size_t
+codebook_columns_most(const struct sotto_codebook *codebook)
+{
+    size_t most = 2;
+    for (size_t b = 0; b < codebook->columns; b++) {
+        const struct schema_column *column =
+            &codebook->schema.column[codebook->column[b]];
+        if (!schema_kind(column->kind)->symbols) {
+            return SIZE_MAX;
+        }
+        most = column->inputs > most ? column->inputs : most;
+    }
+    return most;
 }

@@ -221,8 +221,8 @@ say_choice(const struct sotto_codebook *codebook,
         break;
     case SOTTO_CODEBOOK_COLUMNS:
         fact_say(facts,
-                 "As many of a column as reports of %zu people can tell apart "
-                 "at this\nepsilon.\n",
+                 "Reports of %zu people tell enough of each column at this "
+                 "epsilon, and no\nencoder is needed.\n",
                  choice->people);
         break;
     case SOTTO_CODEBOOK_THIN:
@@ -272,6 +272,7 @@ tell_codes(const struct sotto_codebook *codebook,
     fact_text(facts, "channel", choice->channel);
     fact_whole(facts, "books", choice->books);
     fact_text(facts, "tree", codebook_tree(codebook));
+    fact_flag(facts, "thin", choice->bound == SOTTO_CODEBOOK_THIN);
     say_codes(codebook, choice, facts);
     if (choice->bound != SOTTO_CODEBOOK_GIVEN) {
         fact_whole(facts, "people", choice->people);
@@ -468,7 +469,7 @@ look_at_columns(const struct encoder_job *job, const struct settings *set,
     struct sotto_codebook_choice choice = {0};
     struct sotto_codebook *codebook = NULL;
     struct candidates candidates = {0};
-    struct sotto_error ignored;
+    struct sotto_error ignored = {0};
     enum sotto_status status = candidates_init(&candidates, CANDIDATES_COLUMNS,
                                                settings, set->seed, err);
     candidates.unlabelled = set->bins > 0;

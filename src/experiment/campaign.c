@@ -1,10 +1,11 @@
 /*
  * campaign.c: a whole campaign, simulated in memory.
  *
- * The encoder of a codebook is trained once, for an epsilon in the middle and
- * as many people as auxiliary records: so it does not depend on what is
- * simulated first. A mechanism is made once for every epsilon and number of
- * people.
+ * A codebook is of columns or of an encoder's cells, as train chooses for the
+ * epsilon and the number of people. The encoder is trained once, for an epsilon
+ * in the middle and as many people as auxiliary records: so it does not depend
+ * on what is simulated first. A mechanism is made once for every epsilon and
+ * number of people.
  */
 #include "experiment/campaign.h"
 
@@ -106,7 +107,7 @@ sotto_campaign_new(const struct sotto_table *aux,
     enum sotto_status status =
         campaign_label(aux, options->label, &column, err);
     status = HOST_THEN(status, sotto_train_check(options->kind, &check, err));
-    if (status == SOTTO_STATUS_OK && options->sets > SETS_MAX - 2) {
+    if (status == SOTTO_STATUS_OK && options->sets > SETS_MAX - 3) {
         status = host_fail(err, SOTTO_STATUS_USAGE, 0, "too many settings");
     }
     if (status != SOTTO_STATUS_OK) {
@@ -137,11 +138,16 @@ has_setting(const char *kind, const char *name)
     return found;
 }
 
-/* Trains the kind for an epsilon and so many people. */
+/* A setting by which a codebook is of columns, or of cells. */
+static const struct sotto_setting of_columns = {"candidates", "identity"};
+static const struct sotto_setting of_cells = {"tree", "distances"};
+
+/* Trains the kind for an epsilon and so many people, with one more setting
+   unless it is NULL. */
 static enum sotto_status
 train(const struct sotto_campaign *campaign, const char *eps, size_t people,
-      struct sotto_train_facts *facts, struct sotto_mechanism **ret_mechanism,
-      struct sotto_error *err)
+      const struct sotto_setting *more, struct sotto_train_facts *facts,
+      struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
 {
     const struct sotto_campaign_options *from = &campaign->options;
     struct sotto_setting set[SETS_MAX];
@@ -167,6 +173,10 @@ train(const struct sotto_campaign *campaign, const char *eps, size_t people,
     if (campaign->codes) {
         set[options.sets++] = (struct sotto_setting){"people", number};
     }
+    if (more != NULL) {
+        set[options.sets++] = *more;
+        options.encoder = more == &of_columns ? NULL : options.encoder;
+    }
     return sotto_train(campaign->aux, from->kind, &options, NULL, NULL, facts,
                        ret_mechanism, err);
 }
@@ -189,6 +199,60 @@ fact_whole_of(const struct sotto_train_facts *facts, const char *name)
     return isnan(number) ? 0 : (size_t)number;
 }
 
+/* Whether nothing is asked for that only codes of cells have. */
+static bool
+may_be_columns(const struct sotto_campaign *campaign)
+{
+    static const char *const cells[] = {"k",    "books",      "cells",  "tree",
+                                        "unit", "candidates", "encoder"};
+    bool may = campaign->codes;
+    for (size_t i = 0; i < campaign->options.sets; i++) {
+        for (size_t j = 0; j < sizeof cells / sizeof *cells; j++) {
+            may = may && strcmp(campaign->options.set[i].name, cells[j]) != 0;
+        }
+    }
+    return may;
+}
+
+/* Makes a codebook of columns, if train would for so many people; else sets
+   nothing. */
+static enum sotto_status
+make_columns(const struct sotto_campaign *campaign, const char *eps,
+             size_t people, struct sotto_train_facts *facts,
+             struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+{
+    struct sotto_mechanism *mechanism = NULL;
+    enum sotto_status status =
+        train(campaign, eps, people, &of_columns, facts, &mechanism, err);
+    if (status == SOTTO_STATUS_OK && !(sotto_train_fact(facts, "thin") > 0) &&
+        strcmp(fact_text_of(facts, "tree"), "columns") == 0) {
+        *ret_mechanism = mechanism;
+        return status;
+    }
+    sotto_mechanism_free(mechanism);
+    memset(facts, 0, sizeof *facts);
+    return status == SOTTO_STATUS_MEMORY || status == SOTTO_STATUS_STOPPED
+               ? status
+               : SOTTO_STATUS_OK;
+}
+
+/* Makes a codebook of cells, or another kind. */
+static enum sotto_status
+make_other(struct sotto_campaign *campaign, const char *eps, size_t people,
+           struct sotto_train_facts *facts,
+           struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
+{
+    const struct sotto_setting *more =
+        may_be_columns(campaign) ? &of_cells : NULL;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (campaign->codes && campaign->encoder == NULL) {
+        status = train(campaign, ENCODER_EPS, sotto_table_rows(campaign->aux),
+                       more, NULL, &campaign->encoder, err);
+    }
+    return HOST_THEN(
+        status, train(campaign, eps, people, NULL, facts, ret_mechanism, err));
+}
+
 /* Makes the mechanism for an epsilon and so many people. */
 static enum sotto_status
 make(struct sotto_campaign *campaign, const char *eps, size_t people,
@@ -205,12 +269,13 @@ make(struct sotto_campaign *campaign, const char *eps, size_t people,
         return host_fail_memory(err);
     }
     (void)snprintf(made.eps, sizeof made.eps, "%s", eps);
-    if (campaign->codes && campaign->encoder == NULL) {
-        status = train(campaign, ENCODER_EPS, sotto_table_rows(campaign->aux),
-                       NULL, &campaign->encoder, err);
+    if (may_be_columns(campaign)) {
+        status =
+            make_columns(campaign, eps, people, facts, &made.mechanism, err);
     }
-    status = HOST_THEN(
-        status, train(campaign, eps, people, facts, &made.mechanism, err));
+    if (status == SOTTO_STATUS_OK && made.mechanism == NULL) {
+        status = make_other(campaign, eps, people, facts, &made.mechanism, err);
+    }
     if (status == SOTTO_STATUS_OK) {
         made.k = fact_whole_of(facts, "k");
         made.books = fact_whole_of(facts, "books");

@@ -199,6 +199,49 @@ is_diagonal(const struct layer *layer)
     return diagonal;
 }
 
+/* The column that an entry of x is of. */
+static size_t
+find_column(const struct device_view *device, size_t entry)
+{
+    size_t i = 0;
+    while (entry >= device->encoder->column[i].inputs) {
+        entry -= device->encoder->column[i++].inputs;
+    }
+    return i;
+}
+
+/* Whether the scores of a book look at one column alone. */
+static bool
+is_of_column(const struct device_view *device, const struct layer *layer,
+             size_t first, size_t cells)
+{
+    size_t column = SIZE_MAX;
+    bool one = true;
+    for (size_t i = 0; one && i < cells * layer->in; i++) {
+        if (layer->weight[first * layer->in + i] != 0) {
+            size_t at = find_column(device, i % layer->in);
+            one = column == SIZE_MAX || column == at;
+            column = at;
+        }
+    }
+    return one;
+}
+
+static bool
+has_column_books(const struct shape *shape, const struct device_view *device)
+{
+    const struct shape_part *part =
+        shape->code != SIZE_MAX ? &shape->part[shape->code] : NULL;
+    const struct layer *layer = &device->encoder->layer[shape->layers - 1];
+    bool columns = shape->plain && part != NULL && shape->layers == 2 &&
+                   layer->kind == LAYER_DENSE && !layer->bf16;
+    for (size_t b = 0; columns && b < part->books; b++) {
+        columns = is_of_column(device, layer, part->from + b * part->cells,
+                               part->cells);
+    }
+    return columns;
+}
+
 /* ---- All of it ---------------------------------------------------------- */
 
 enum sotto_status
@@ -236,6 +279,7 @@ shape_init(struct shape *shape, const struct device_view *device,
     describe_parts(shape, device);
     shape->plain =
         shape->z_layers == 1 && is_diagonal(&device->encoder->layer[0]);
+    shape->columns = shape->plain && has_column_books(shape, device);
     status = describe_columns(shape, device, err);
     if (status != SOTTO_STATUS_OK) {
         shape_clear(shape);

@@ -56,6 +56,7 @@ struct shape {
     size_t z_layers;   /* layers before that of a code's scores: or all */
     bool plain;        /* z is x, each entry times a number of its own: the
                           encoder is the identity */
+    bool columns;      /* and each of several books is about one column */
     size_t code;       /* the part that is a CODE or a PAIR; SIZE_MAX */
     size_t label;      /* the column of a LABEL or a PAIR; SIZE_MAX */
     size_t label_part; /* the part that is a LABEL of it; SIZE_MAX */

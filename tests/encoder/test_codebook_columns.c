@@ -141,7 +141,8 @@ test_mechanism(void **state)
                               in_folder("c.analyst"), &mechanism, &err));
     must(sotto_analyst_read(in_folder("c.analyst"), &analyst, &err));
     assert_int_equal(mechanism->shape.books, BOOKS);
-    assert_true(mechanism->shape.plain);
+    assert_true(mechanism->shape.plain && mechanism->shape.columns);
+    assert_false(encoder->shape.columns);
     must(rows_init(&rows, mechanism, table, &err));
     for (size_t i = 0; i < ROWS; i++) {
         int32_t q[BOOKS];
@@ -155,6 +156,39 @@ test_mechanism(void **state)
     sotto_analyst_free(analyst);
     sotto_mechanism_free(mechanism);
     sotto_codebook_free(codebook);
+}
+
+/* A category of which the commonest value is rare varies all the more; of
+   categories alone there are no more codes than the widest has. */
+static void
+test_even(void **state)
+{
+    const struct sotto_train_options train = {
+        .eps = "4", .label = "kind", .threads = 1};
+    const struct sotto_codebook_options options = {.label = "kind",
+                                                   .threads = 1};
+    const struct sotto_codebook_wanted wanted = {.eps = "8", .people = 100000};
+    struct sotto_codebook_choice choice = {0};
+    struct sotto_mechanism *plain = NULL;
+    struct sotto_codebook *codebook = NULL;
+    struct sotto_table *made = NULL;
+    char text[40 * ROWS];
+    size_t used = (size_t)snprintf(text, sizeof text, "town,sex,kind\n");
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "t%zu,%s,%s\n",
+                             i % 5, i % 2 ? "f" : "m", i % 3 ? "x" : "y");
+    }
+    must(sotto_table_parse(text, used, "made", NULL, &made, &err));
+    must(sotto_train(made, "identity", &train, NULL, NULL, NULL, &plain, &err));
+    must(sotto_codebook_new(made, plain, &options, &codebook, &err));
+    assert_int_equal(codebook->columns, 2);
+    must(sotto_codebook_choose(codebook, &wanted, &choice, &err));
+    assert_int_equal(choice.k, 6); /* five towns, and others */
+    sotto_codebook_free(codebook);
+    sotto_mechanism_free(plain);
+    sotto_table_free(made);
 }
 
 /* k follows the people to each column; few of them are too few. */
@@ -248,6 +282,8 @@ main(void)
         cmocka_unit_test_setup_teardown(test_codes, setup_encoder,
                                         teardown_encoder),
         cmocka_unit_test_setup_teardown(test_mechanism, setup_encoder,
+                                        teardown_encoder),
+        cmocka_unit_test_setup_teardown(test_even, setup_encoder,
                                         teardown_encoder),
         cmocka_unit_test_setup_teardown(test_choice, setup_encoder,
                                         teardown_encoder),

@@ -39,6 +39,30 @@ accuracy=$(sed -n 's/.*"accuracy": *\([0-9.]*\).*/\1/p' out | head -1)
 awk -v a="$accuracy" 'BEGIN { exit !(a > 0.9) }' ||
     fail "the one column that says it is not found: $accuracy"
 
+# A code of such a model is of one column: it is refused, but not its class, nor
+# codes that are cut anew, of all columns.
+run 2 train code --model model1 --eps 2 -o code.sotto
+says "of one column" "send its class"
+absent code.sotto
+run 0 train class --model model1 --eps 4 -o class.sotto
+run 0 train code --model model1 --data aux.csv --eps 4 --recut cut.model -o cut.sotto
+run 0 inspect cut.sotto
+grep -q "questions of part 1" out && fail "codes of all columns ask about one"
+run 0 privatise cut.sotto test.csv --seed 6 -o cut.reports
+run 0 predict cut.model cut.reports --mechanism cut.sotto -o named.csv
+
+# Books that no report is about leave what they are about open.
+head -9 people.csv >few.csv
+run 0 privatise m.sotto few.csv --seed 8 -o few.reports
+run 0 fit m.sotto few.reports --seed 1 -o few.model
+
+# Cells of the columns themselves are no books of columns.
+run 0 train codebook --data aux.csv --label label --eps 2 --people 1200 --unit \
+    --candidates identity -o cells.sotto
+grep -q "A book of" out && fail "cells were asked for"
+run 0 privatise cells.sotto people.csv --seed 5 -o cells.reports
+run 0 fit cells.sotto cells.reports --seed 1 -o cells.model
+
 # Columns are for tables with people enough; what asks for cells gets them.
 run 0 train codebook --data aux.csv --label label --eps 1 --people 60 \
     --candidates identity -o few.sotto

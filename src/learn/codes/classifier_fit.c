@@ -178,6 +178,9 @@ read_book(struct fit *fit, size_t book, struct codes *codes,
           struct sotto_error *err)
 {
     size_t first = fit->first[book], end = fit->first[book + 1];
+    if (end == first && book > 0 && fit->aux->plain) {
+        return SOTTO_STATUS_OK; /* what it is about, the others leave open */
+    }
     if (end == first) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "no report is about book %zu of %zu: %zu reports are "
@@ -234,9 +237,16 @@ static enum sotto_status
 take_records(struct fit *fit, struct sotto_error *err)
 {
     size_t books = fit->shape->books, cells = fit->classifier->cells;
-    enum sotto_status status =
-        smooth_leaves_plain(&fit->leaves, fit->aux->code, fit->aux->n, books,
-                            fit->classifier->classes, err);
+    enum sotto_status status;
+    if (!smooth_leaves_plain_cheap(fit->aux->n, books * cells,
+                                   fit->classifier->classes)) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "%zu codes of %zu columns and %zu classes are too "
+                         "many to learn: train a mechanism of cells",
+                         cells, books, fit->classifier->classes);
+    }
+    status = smooth_leaves_plain(&fit->leaves, fit->aux->code, fit->aux->n,
+                                 books, fit->classifier->classes, err);
     return HOST_THEN(status,
                      smooth_leaves_add_codes(&fit->leaves, fit->aux->code,
                                              fit->aux->n, books, cells, err));
@@ -285,18 +295,22 @@ choose_leaves(struct fit *fit, struct sotto_error *err)
     return status;
 }
 
-/* What each book says of leaves; the caller frees it, and the joints. */
+/* What each book that has reports says of leaves; the caller frees it, and the
+   joints. */
 static struct smooth_book *
-list_books(struct fit *fit)
+list_books(struct fit *fit, size_t *ret_told)
 {
-    size_t books = fit->shape->books, n = fit->aux->n;
+    size_t books = fit->shape->books, n = fit->aux->n, told = 0;
     struct smooth_book *book = calloc(books, sizeof *book);
     for (size_t b = 0; book != NULL && b < books; b++) {
-        book[b].codes = b > 0 ? &fit->more[b - 1] : &fit->codes;
-        book[b].joint = smooth_leaves_joint(
-            &fit->leaves, fit->aux->code + b * n, n, fit->shape->cells,
-            b > 0 ? NULL : fit->classifier->pi);
+        if (fit->first[b + 1] > fit->first[b]) {
+            book[told].codes = b > 0 ? &fit->more[b - 1] : &fit->codes;
+            book[told++].joint = smooth_leaves_joint(
+                &fit->leaves, fit->aux->code + b * n, n, fit->shape->cells,
+                b > 0 ? NULL : fit->classifier->pi);
+        }
     }
+    *ret_told = told;
     return book;
 }
 
@@ -314,8 +328,8 @@ static enum sotto_status
 label_leaves(struct fit *fit, struct sotto_error *err)
 {
     struct classifier *classifier = fit->classifier;
-    size_t classes = classifier->classes, books = fit->shape->books;
-    struct smooth_book *book = list_books(fit);
+    size_t classes = classifier->classes, books = 0;
+    struct smooth_book *book = list_books(fit, &books);
     bool room = book != NULL;
     const struct smooth_problem problem = {.book = book,
                                            .books = books,
@@ -532,8 +546,11 @@ classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
         fit.info.memory = 0;
         for (size_t b = 0; b < shape->books; b++) {
             const struct codes *codes = b > 0 ? &fit.more[b - 1] : &fit.codes;
-            fit.info.memory += (double)codes->blocks * CODES_BLOCK *
-                               (double)(codes->pairs * codes->kept->size);
+            fit.info.memory +=
+                codes->kept == NULL /* no report is about it */
+                    ? 0
+                    : (double)codes->blocks * CODES_BLOCK *
+                          (double)(codes->pairs * codes->kept->size);
         }
         if (ret_target != NULL) {
             tell_targets(&fit, ret_target);

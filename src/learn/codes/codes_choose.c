@@ -36,6 +36,7 @@
 
 #include "host/error.h"
 #include "host/settings.h"
+#include "learn/codes/smooth_leaves.h"
 
 struct code_choosing {
     const struct channel *channel;
@@ -205,13 +206,16 @@ choose_of_columns(const struct code_choosing *choosing,
                     CODES_CHOOSE_COLUMN_LEAST ||
                 choosing->people / columns < CODES_CHOOSE_COLUMN_PEOPLE;
     most = smaller(smaller(most, pairs), records);
-    most = smaller(most, codebook_cells_most(codebook));
+    most = smaller(most, codebook_columns_most(codebook));
     choice->k = 2;
     while (choice->k < most &&
            column_signal(choosing, columns, choice->k + 1) >=
                CODES_CHOOSE_COLUMN_SIGNAL) {
         choice->k++;
     }
+    thin = thin ||
+           !smooth_leaves_plain_cheap(codebook->records, columns * choice->k,
+                                      choosing->classes);
     choice->bound = thin ? SOTTO_CODEBOOK_THIN : SOTTO_CODEBOOK_COLUMNS;
     choice->informed = choice->k;
     choice->least = choosing->classes;

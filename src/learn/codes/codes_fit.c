@@ -171,7 +171,7 @@ take_source(struct source *source, struct sotto_error *err)
     }
     count = aux != NULL ? sotto_table_rows(aux) : sotto_analyst_points(analyst);
     source->n = most > 0 && most < count ? most : count;
-    if (source->model->mechanism->shape.plain) {
+    if (source->model->mechanism->shape.columns) {
         const struct codes_shape *shape = &codes_of(source->model)->shape;
         source->n =
             smooth_leaves_records(shape->books, shape->cells, source->n);
@@ -297,7 +297,7 @@ fit_classifier(struct source *source, const uint8_t *const *report, size_t n,
         .n = source->n,
         .d = own->in,
         .unit = is_by_direction(model->mechanism, own->layers),
-        .plain = model->mechanism->shape.plain};
+        .plain = model->mechanism->shape.columns};
     return classifier_fit(&own->shape, report, n, &known, source->job->options,
                           model->pool, model->backend, &own->classifier,
                           source->target, found, err);

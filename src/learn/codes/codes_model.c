@@ -192,7 +192,7 @@ predict_private(struct sotto_model *model,
             host_fail(err, SOTTO_STATUS_USAGE, 0,
                       "a report about one of several codebooks is to learn "
                       "from, not to be classified: make a mechanism for that "
-                      "with sotto train class or code"),
+                      "with sotto train class, or code --recut"),
             err, SOTTO_ABOUT_PARAMETER, "mechanism");
     }
     if (mechanism == model->mechanism || !codes_sends_class(model, mechanism)) {

@@ -52,6 +52,12 @@ sotto_model_mechanism_code(const struct sotto_model *model, const char *eps,
     struct compose_part part = {
         .covers = "features", .channel = channel, .blocks = 1, .factors = 1};
     enum sotto_status status = check_model(model, err);
+    if (status == SOTTO_STATUS_OK && model->mechanism->shape.columns) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a code of this model's mechanism is of one column, "
+                         "which says little of a record: send its class, or "
+                         "cut the records anew");
+    }
     status =
         HOST_THEN(status, decimal_read_eps(eps, strlen(eps), &part.eps, err));
     status =

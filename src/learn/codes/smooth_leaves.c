@@ -119,6 +119,16 @@ smooth_leaves_records(size_t books, size_t cells, size_t records)
                : SMOOTH_LEAVES_PLAIN;
 }
 
+bool
+smooth_leaves_plain_cheap(size_t records, size_t codes, size_t classes)
+{
+    size_t leaves =
+        records < SMOOTH_LEAVES_PLAIN ? records : SMOOTH_LEAVES_PLAIN;
+    return (double)leaves * (double)(codes + 1) * (double)classes *
+               SMOOTH_PARTICLES_LEAST <=
+           COST_MOST;
+}
+
 /* A number that records with the same codes have in common. */
 static uint64_t
 hash_codes(const uint32_t *code, size_t n, size_t books, size_t record)

@@ -9,7 +9,7 @@
 
 #define SMOOTH_LEAVES_LEAST 60u
 #define SMOOTH_LEAVES_MOST 400u
-#define SMOOTH_LEAVES_PLAIN 500u   /* of books of columns */
+#define SMOOTH_LEAVES_PLAIN 2000u  /* of books of columns */
 #define SMOOTH_EXCHANGED_MOST 200u /* classes: an exchange takes their cube */
 
 struct smooth_leaves {
@@ -41,6 +41,9 @@ SOTTO_CHECKED enum sotto_status
 smooth_leaves_plain(struct smooth_leaves *leaves, const uint32_t *code,
                     size_t n, size_t books, size_t classes,
                     struct sotto_error *err);
+/* Whether labels by so many records, with so many codes in all books, are worth
+   their time. */
+bool smooth_leaves_plain_cheap(size_t records, size_t codes, size_t classes);
 /* How many records to take, of so many, so that leaves are not too many where
    every book has so many codes. */
 size_t smooth_leaves_records(size_t books, size_t cells, size_t records);
