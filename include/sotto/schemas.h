@@ -193,11 +193,9 @@ sotto_schema_read(const char *path, struct sotto_schema **ret_schema,
                   struct sotto_error *err);
 /* The same, and tells each fault, a hundred at most, as the message would be
    that named it alone. What is no schema at all has one. */
-typedef void sotto_schema_fault_fn(void *own, const char *message);
-SOTTO_CHECKED enum sotto_status
-sotto_schema_read_told(const char *path, sotto_schema_fault_fn *tell, void *own,
-                       struct sotto_schema **ret_schema,
-                       struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status sotto_schema_read_told(
+    const char *path, void (*tell)(void *own, const char *message), void *own,
+    struct sotto_schema **ret_schema, struct sotto_error *err);
 /* The same from memory; `name` stands in messages for the file's path. */
 SOTTO_CHECKED enum sotto_status
 sotto_schema_parse(const void *data, size_t size, const char *name,

@@ -516,7 +516,8 @@ sotto_schema_parse(const void *data, size_t size, const char *name,
 }
 
 enum sotto_status
-sotto_schema_read_told(const char *path, sotto_schema_fault_fn *tell, void *own,
+sotto_schema_read_told(const char *path,
+                       void (*tell)(void *own, const char *message), void *own,
                        struct sotto_schema **ret_schema,
                        struct sotto_error *err)
 {

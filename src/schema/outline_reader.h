@@ -25,7 +25,7 @@ struct outline_reader {
     bool spoilt; /* the column has a fault: no more is asked of it */
     bool passed; /* a column began */
     size_t faults;
-    sotto_schema_fault_fn *tell; /* NULL: nobody asks */
+    void (*tell)(void *own, const char *message); /* NULL: nobody asks */
     void *own;
     struct sotto_error fault; /* the one at hand */
     struct sotto_error *err;  /* the first */

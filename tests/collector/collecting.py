@@ -71,8 +71,8 @@ class Campaign:
     def reports(self, path):
         """One report of a mechanism, in both forms."""
         binary, lines = self.folder / "r.bin", self.folder / "r.jsonl"
-        sotto("privatise", path, self.folder / "data.csv", "-o", binary)
-        sotto("privatise", path, self.folder / "data.csv", "-o", lines)
+        sotto("privatise", path, self.folder / "data.csv", "--force", "-o", binary)
+        sotto("privatise", path, self.folder / "data.csv", "--force", "-o", lines)
         first = lines.read_text().splitlines()[0]
         data = binary.read_bytes()
         return data[: len(data) // (data.count(b"STO1"))], first
