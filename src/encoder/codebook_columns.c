@@ -184,7 +184,9 @@ codebook_columns_join(const struct sotto_codebook *codebook, size_t k,
     if (all.head.weight == NULL || all.head.bias == NULL) {
         status = host_fail_memory(err);
     }
-    for (size_t b = 0; status == SOTTO_STATUS_OK && b < books; b++) {
+    for (size_t b = 0; status == SOTTO_STATUS_OK && all.head.weight != NULL &&
+                       all.head.bias != NULL && b < books;
+         b++) {
         struct column_book book = {
             .codebook = codebook,
             .column = &codebook->schema.column[codebook->column[b]],

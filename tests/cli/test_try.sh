@@ -143,10 +143,10 @@ grep -q '"price" is a number' out || fail "not said: $(cat out)"
 grep -q 'direct explains [0-9]*% of how "price" varies' out ||
     fail "no verdict: $(cat out)"
 cp out told
-sed -n 's/^sotto train/"$SOTTO" train/p' told >command
+sed -n 's/^sotto train/"$SOTTO" train/p' told >"command"
 sh command >trained 2>&1 || fail "train: $(cat command trained)"
 run 0 privatise campaign.sotto PEOPLE.csv --seed 1 -o people.reports
-sed -n 's/^sotto \(fit\|evaluate\) /"$SOTTO" \1 /p' told >command
+sed -n 's/^sotto \(fit\|evaluate\) /"$SOTTO" \1 /p' told >"command"
 sh command >fitted 2>&1 || fail "fit: $(cat command fitted)"
 grep -q "explains" fitted || fail "nothing is learnt: $(cat fitted)"
 # Whole numbers of few values are classes, and numbers if a schema says so.
