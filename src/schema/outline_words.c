@@ -142,7 +142,7 @@ outline_take_word(struct outline_reader *r, const char *key,
 {
     char *text = NULL, there[160] = "";
     enum sotto_status status = outline_take_text(r, key, &text);
-    if (status != SOTTO_STATUS_OK) {
+    if (status != SOTTO_STATUS_OK || text == NULL) {
         return status;
     }
     for (size_t i = 0; words[i] != NULL; i++) {
