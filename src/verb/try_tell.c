@@ -127,7 +127,7 @@ static void
 say_ranks(struct host_text *to, const struct sotto_try *result)
 {
     const struct sotto_try_at *found = NULL;
-    for (size_t i = 0; i < result->count; i++) {
+    for (size_t i = 0; result->at != NULL && i < result->count; i++) {
         const struct sotto_try_at *at = &result->at[i];
         if (at->before == SOTTO_TRY_RANKS && at->after != SOTTO_TRY_NOTHING &&
             (found == NULL ||
