@@ -50,11 +50,13 @@ clipped(float x)
     return u.value;
 }
 
-/* 1 if the value is a finite number, which is in *ret_number then; else 0. */
+/* 1 if the value is a finite number, which is in *ret_number then; else 0. What
+   is given is volatile because clang would jump over what nobody gave. */
 static uint32_t
 find_number(const struct sotto_value *value, double *ret_number)
 {
-    uint64_t given = value->kind == SOTTO_VALUE_NUMBER;
+    volatile uint64_t hidden = value->kind == SOTTO_VALUE_NUMBER;
+    uint64_t given = hidden;
     union {
         double value;
         uint64_t bits;
