@@ -55,20 +55,38 @@ base_of(const struct sotto_try *result)
     return try_is_number(result) ? "the best constant" : "the largest class";
 }
 
-/* The kinds that are preferred, the best constant and the fit without privacy,
-   with a margin, to multiples of 5: what does worse is cut off. */
+/* Widens `span` by the bars of the kind that is preferred at an epsilon, or of
+   the others: these no lower than `least`. */
+static void
+widen(struct span *span, const struct sotto_try_at *at, bool preferred,
+      double least)
+{
+    for (size_t k = 0; k < SOTTO_TRY_KINDS; k++) {
+        const struct sotto_try_mean *mean = &at->kind[k].after;
+        double two = 2 * deviation_of(mean);
+        if (mean->runs > 0 && ((size_t)at->best == k) == preferred) {
+            span->low = fmin(span->low, fmax(least, mean->accuracy - two));
+            span->high = fmax(span->high, mean->accuracy + two);
+        }
+    }
+}
+
+/* The best constant, the fit without privacy, and all kinds with their bars, to
+   multiples of 5. What lies more than 20 points below the kinds that are
+   preferred is cut off, so that these have room. */
 static struct span
 find_span(const struct sotto_try *result)
 {
-    double low = result->share, high = fmax(result->share, clean_of(result));
+    struct span span = {result->share, fmax(result->share, clean_of(result))};
     for (size_t i = 0; i < result->count; i++) {
-        const struct sotto_try_at *at = &result->at[i];
-        const struct sotto_try_mean *mean = &at->kind[at->best].after;
-        low = fmin(low, mean->accuracy - deviation_of(mean));
-        high = fmax(high, mean->accuracy + 2 * deviation_of(mean));
+        widen(&span, &result->at[i], true, 0);
     }
-    return (struct span){fmax(0, 5 * floor(20 * low - 0.2)),
-                         fmin(100, 5 * ceil(20 * high + 0.2))};
+    double least_of_others = span.low - 0.2;
+    for (size_t i = 0; i < result->count; i++) {
+        widen(&span, &result->at[i], false, least_of_others);
+    }
+    return (struct span){fmax(0, 5 * floor(20 * span.low - 0.2)),
+                         fmin(100, 5 * ceil(20 * span.high + 0.2))};
 }
 
 /* ---- The plot of the page -------------------------------------------------
@@ -113,13 +131,14 @@ set_ticks(json_t *values, const struct span *span)
     }
 }
 
+/* A dashed line; its name stands away from the other one, which may be near. */
 static void
-set_limit(json_t *limit, const struct span *span, double share,
+set_limit(json_t *limit, const struct span *span, double share, double other,
           const char *what)
 {
     double y = y_of(span, share);
     host_values_text(limit, "y", "%.1f", y);
-    host_values_text(limit, "text", "%.1f", y - 6);
+    host_values_text(limit, "text", "%.1f", share < other ? y + 17 : y - 6);
     host_values_text(limit, "what", "%s", what);
 }
 
@@ -159,7 +178,8 @@ set_curve(json_t *curve, const struct sotto_try *result,
             continue;
         }
         json_t *to = json_array_get(dots, dot++);
-        double x = x_of(result, strtod(at->eps, NULL));
+        /* beside the other kind's, so that neither bar hides the other */
+        double x = x_of(result, strtod(at->eps, NULL)) + (kind == 0 ? -5 : 5);
         double y = y_of(span, mean->accuracy), two = 2 * deviation_of(mean);
         host_text_print(&points, "%s%.1f,%.1f", dot > 1 ? " " : "", x, y);
         host_values_text(to, "x", "%.1f", x);
@@ -178,8 +198,9 @@ set_plot(json_t *values, const struct sotto_try *result)
     json_t *curves = host_values_list(values, "curves", SOTTO_TRY_KINDS);
     json_t *marks = host_values_list(values, "marks", result->count);
     set_ticks(values, &span);
-    set_limit(json_array_get(limits, 0), &span, result->share, base_of(result));
-    set_limit(json_array_get(limits, 1), &span, clean_of(result),
+    set_limit(json_array_get(limits, 0), &span, result->share, clean_of(result),
+              base_of(result));
+    set_limit(json_array_get(limits, 1), &span, clean_of(result), result->share,
               "without privacy");
     for (size_t k = 0; k < SOTTO_TRY_KINDS; k++) {
         set_curve(json_array_get(curves, k), result, &span, k);
