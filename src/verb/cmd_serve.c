@@ -232,10 +232,9 @@ const struct cli_verb cmd_serve = {
         "NAME.sotto is the\ncampaign NAME, at /v1/campaigns/NAME. An answer "
         "with success means that the\nreports are on disk. Prints where it "
         "listens, then runs until SIGTERM or Ctrl-C,\nwhich answer what has "
-        "come; SIGHUP reads mechanisms, tokens and certificate "
-        "again. No address and\nnothing of a report is logged. "
-        "docs/collector.md says what travels and what is\nkept, "
-        "docs/operate.md how to run it.\n",
+        "come; SIGHUP reads mechanisms, tokens and the certificate\nagain. No "
+        "address and nothing of a report is logged. docs/collector.md says "
+        "what\ntravels and what is kept, docs/operate.md how to run it.\n",
     .example = "sotto keygen -o collector --no-password\n"
                "sotto sign wdbc.sotto --key collector.key\n"
                "sotto serve --mechanism wdbc.sotto --pub collector.pub \\\n"
