@@ -21,8 +21,9 @@
 
 #define PEM_MOST ((size_t)1 << 20)
 #define CHAIN_MOST 16u
-#define KEPT_S 3700.0 /* a handshake ends within --request-time, an hour most  \
-                       */
+#define KEPT_S                                                                 \
+    3700.0 /* a handshake ends within --request-time, an hour most             \
+            */
 
 struct certificate {
     struct certificate *next; /* the one before it */
@@ -101,41 +102,45 @@ belongs(const struct certificate *one)
 }
 
 static bool
-import_pem(struct certificate *one, uint8_t *cert, size_t cert_size,
-           uint8_t *key, size_t key_size)
+import_pem(struct certificate *one, const gnutls_datum_t *cert,
+           const gnutls_datum_t *key)
 {
-    const gnutls_datum_t chain = {cert, (unsigned)cert_size};
-    const gnutls_datum_t secret = {key, (unsigned)key_size};
     unsigned size = CHAIN_MOST;
     if (gnutls_pcert_list_import_x509_raw(
-            one->chain, &size, &chain, GNUTLS_X509_FMT_PEM,
+            one->chain, &size, cert, GNUTLS_X509_FMT_PEM,
             GNUTLS_X509_CRT_LIST_IMPORT_FAIL_IF_EXCEED) < 0) {
         return false;
     }
     one->size = size;
     return gnutls_privkey_init(&one->key) == 0 &&
-           gnutls_privkey_import_x509_raw(one->key, &secret,
-                                          GNUTLS_X509_FMT_PEM, NULL, 0) == 0 &&
+           gnutls_privkey_import_x509_raw(one->key, key, GNUTLS_X509_FMT_PEM,
+                                          NULL, 0) == 0 &&
            take_end(one) && belongs(one);
+}
+
+static enum sotto_status
+read_pem(const char *path, gnutls_datum_t *ret_pem, struct sotto_error *err)
+{
+    size_t size = 0;
+    enum sotto_status status =
+        host_file_read(path, PEM_MOST, &ret_pem->data, &size, err);
+    ret_pem->size = (unsigned)size;
+    return status;
 }
 
 enum sotto_status
 certificate_read(const char *cert, const char *key,
                  struct certificate **ret_one, struct sotto_error *err)
 {
-    struct certificate *one = NULL;
-    uint8_t *cert_pem = NULL, *key_pem = NULL;
-    size_t cert_size = 0, key_size = 0;
-    enum sotto_status status =
-        host_file_read(cert, PEM_MOST, &cert_pem, &cert_size, err);
-    status = HOST_THEN(status,
-                       host_file_read(key, PEM_MOST, &key_pem, &key_size, err));
-    if (status == SOTTO_STATUS_OK) {
-        one = calloc(1, sizeof *one);
-        status = one != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
+    struct certificate *one = calloc(1, sizeof *one);
+    gnutls_datum_t cert_pem = {NULL, 0}, key_pem = {NULL, 0};
+    enum sotto_status status;
+    if (one == NULL) {
+        return host_fail_memory(err);
     }
-    if (status == SOTTO_STATUS_OK &&
-        !import_pem(one, cert_pem, cert_size, key_pem, key_size)) {
+    status = read_pem(cert, &cert_pem, err);
+    status = HOST_THEN(status, read_pem(key, &key_pem, err));
+    if (status == SOTTO_STATUS_OK && !import_pem(one, &cert_pem, &key_pem)) {
         status = host_fail(err, SOTTO_STATUS_FORMAT, 0,
                            "'%s' and '%s' are no certificate and its key in "
                            "PEM form, without a password",
@@ -148,8 +153,8 @@ certificate_read(const char *cert, const char *key,
         one = NULL;
     }
     certificate_free(one);
-    free(cert_pem);
-    host_wipe_free(key_pem, key_size);
+    free(cert_pem.data);
+    host_wipe_free(key_pem.data, key_pem.size);
     return status;
 }
 

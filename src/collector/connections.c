@@ -259,9 +259,8 @@ make_way(struct connections *connections,
         !atomic_compare_exchange_strong(&leaver->state, &best.state, LATE)) {
         return false;
     }
-    refusals_count(connections->refusals, best.state == WAITING
-                                              ? REFUSAL_SILENT
-                                              : kinds[best.way]);
+    refusals_count(connections->refusals,
+                   best.state == WAITING ? REFUSAL_SILENT : kinds[best.way]);
     if (best.state == WAITING) {
         *ret_close = leaver->fd;
         forget_connection(connections, leaver);

@@ -178,8 +178,10 @@ listening_open(const char *place, bool open, int *ret_fd, unsigned *ret_port,
     struct addrinfo *info = NULL;
     int fd = -1;
     enum sotto_status status = find_place(place, open, &info, err);
-    status = HOST_THEN(status, bind_to(info, place, &fd, err));
-    if (status == SOTTO_STATUS_OK) {
+    if (info != NULL) {
+        status = bind_to(info, place, &fd, err);
+    }
+    if (status == SOTTO_STATUS_OK && info != NULL) {
         *ret_fd = fd;
         *ret_port = port_of(fd);
         *ret_loopback = is_loopback(info->ai_addr);
