@@ -5,7 +5,7 @@
  *     handler.c     one request: from the server's callbacks to an answer
  *     head.c        what of its head decides
  *     answers.c     an answer as the server takes it
- *     status.c      what is told to whoever watches
+ *     watching.c    what is told to whoever watches
  *     routes.c      what is asked: no socket
  *     judge.c       what of a body is taken: no socket
  *     writer.c      the store's thread, and
@@ -100,12 +100,12 @@ void head_read(struct MHD_Connection *connection, const struct head_line *line,
 bool head_client(struct MHD_Connection *connection, const char *name,
                  union proxy_address *ret_address);
 
-/* ---- status.c ------------------------------------------------------------ */
+/* ---- watching.c ---------------------------------------------------------- */
 
 /* Appends all there is to say of the collector to whoever watches it, for
    Prometheus. */
-void status_write(struct sotto_collector *collector,
-                  const struct campaigns *campaigns, struct host_text *text);
+void watching_write(struct sotto_collector *collector,
+                    const struct campaigns *campaigns, struct host_text *text);
 
 /* ---- answers.c ----------------------------------------------------------- */
 

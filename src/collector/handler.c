@@ -310,7 +310,7 @@ send_metrics(struct request *request)
 {
     struct host_text text;
     host_text_init(&text, TEXT_MOST);
-    status_write(request->collector, request->campaigns, &text);
+    watching_write(request->collector, request->campaigns, &text);
     if (text.failed) {
         host_text_clear(&text);
         return send_answer(request, 503, NULL);

@@ -1,5 +1,5 @@
 /*
- * status.c: what is told to whoever watches a collector: counts of all clients
+ * watching.c: what is told to whoever watches a collector: counts of all clients
  * together, and what it stands on: its version, certificate, store and disk.
  */
 #include <inttypes.h>
@@ -49,7 +49,7 @@ put_store(const char *url, struct host_text *text)
 }
 
 void
-status_write(struct sotto_collector *collector,
+watching_write(struct sotto_collector *collector,
              const struct campaigns *campaigns, struct host_text *text)
 {
     uint64_t end = certificates_end(collector->certificates);
