@@ -151,7 +151,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct campaigns *campaigns;
-    static const struct token token = {.set = true};
+    static const struct tokens tokens = {.reports = {.set = true}};
     struct routes_plan plan;
     char *text = malloc(size + 1), *field[FIELDS], *at = text;
     size_t left = size;
@@ -174,7 +174,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const struct routes_head head = {field[0], field[1], field[2], field[3],
                                      field[4], field[5], field[6], field[7]};
-    const struct routes_state state = {campaigns, &token, 4096, true};
+    const struct routes_state state = {.campaigns = campaigns,
+                                       .tokens = &tokens,
+                                       .body_most = 4096,
+                                       .healthy = true};
     routes_plan(&state, &head, &plan);
     check_plan(&plan);
     if (plan.task == ROUTES_BODY) {

@@ -46,8 +46,19 @@ struct sotto_collector_options {
     const char *tls_cert, *tls_key; /* PEM files; without them plain HTTP, and
                                        only on a loopback address unless: */
     bool plain;                     /* something in front does TLS */
+    const char *operations;         /* HOST:PORT of a place of their own for
+                                       health, metrics and batches (NULL: they
+                                       are where reports are taken) */
     const char *admin_token_file;   /* 16 bytes or more, in a file of mode 0600;
-                                       NULL:   no analyst's side */
+                                       NULL: no analyst's side */
+    const char *metrics_token_file; /* the same, for metrics alone (NULL: the
+                                       analyst's token opens them) */
+    bool proxy_protocol;            /* connections begin with a header of the
+                                       PROXY protocol, which says whose they
+                                       are */
+    const char *client_header;      /* the name of a header whose last address
+                                       says whose a request is, as the proxy
+                                       next to us has it */
     bool simulation;                /* takes simulated reports, and no others */
 
     size_t body_most;        /* bytes of a request's body (4 MiB) */
@@ -63,7 +74,9 @@ struct sotto_collector_options {
     size_t batch_min;    /* reports released together (1,000; at least 2) */
     unsigned threads;    /* that answer requests (2) */
 
-    void (*log)(void *context, enum sotto_log_level level, const char *text);
+    /* `code` names the event, for good; docs/operate.md has all of them. */
+    void (*log)(void *context, enum sotto_log_level level, const char *code,
+                const char *text);
     void *log_context;
 };
 
@@ -86,8 +99,19 @@ SOTTO_CHECKED enum sotto_status
 sotto_collector_start(const struct sotto_collector_options *options,
                       struct sotto_collector **ret_collector,
                       struct sotto_error *err);
-/* The port it listens on. */
+/*
+ * Does all that starting does but for listening and writing: reads and verifies
+ * what there is to read, and looks whether the store can be opened, or made.
+ * Whether the places to listen at are free, and whether another collector has
+ * the store, it does not say. Statuses: as for starting.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_collector_check(const struct sotto_collector_options *options,
+                      struct sotto_error *err);
+/* The port it listens on, and that for operations (0: they have none). */
 unsigned sotto_collector_port(const struct sotto_collector *collector);
+unsigned
+sotto_collector_operations_port(const struct sotto_collector *collector);
 /* What it has done since it was started; counted by several threads, so that
    the numbers are not of one moment. */
 struct sotto_collector_counts {
@@ -97,8 +121,9 @@ struct sotto_collector_counts {
 };
 void sotto_collector_count(struct sotto_collector *collector,
                            struct sotto_collector_counts *ret_counts);
-/* Reads the mechanisms again: new campaigns begin, those that are gone end,
-   the others go on untouched. On failure all is as before. Statuses: as for
+/* Reads mechanisms, tokens and the certificate again: new campaigns begin,
+   those that are gone end, the others go on untouched; connections keep the
+   certificate they have. On failure all is as before. Statuses: as for
    starting; REFUSED (a name has another mechanism than before). */
 SOTTO_CHECKED enum sotto_status
 sotto_collector_reload(struct sotto_collector *collector,

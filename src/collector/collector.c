@@ -2,8 +2,9 @@
  * collector.c: the collector's life: starting, reading its mechanisms again,
  * stopping.
  *
- * Threads: the server's few, which parse, judge and answer; the writer, which
- * owns the store; the sweeper, which has the clock. Signals are left to the
+ * Threads: for each entrance its server's few, which parse, judge and answer,
+ * its door, which accepts, and its sweeper, which has the clock; the writer,
+ * which owns the store. Signals are left to the
  * program's own threads.
  */
 #include "collector/collector.h"
@@ -24,35 +25,27 @@
 #include "collector/listening.h"
 #include "host/clock.h"
 #include "host/error.h"
-#include "host/file.h"
 #include "host/settings.h"
 #include "host/text.h"
-#include "host/wipe.h"
+#include "store/store.h"
+#include "store/store_disk.h"
 
-#define PEM_MOST ((size_t)1 << 20)
-#define BODIES_MOST 64u                   /* bodies' worth of memory in all */
-#define CONNECTION_MEMORY ((size_t)32768) /* of the server: heads, pieces */
-#define FILES_OF_OURS 64u                 /* besides connections */
-#define ANSWER_S 600u                     /* for an answer to be taken */
-#define GRACE_S 5.0                       /* for what has come, when stopping */
-#define FINISH_S 10.0                     /* and for the last window */
-#define SICK_S 5.0                        /* after a failure of the disk */
-#define AGAIN_S 1.0     /* until a move that failed is tried again */
-#define PATIENCE_S 60.0 /* with a reader that keeps the log from being cut */
+#define BODIES_MOST 64u   /* bodies' worth of memory in all */
+#define FILES_OF_OURS 64u /* besides connections */
+#define ANSWER_S 600u     /* for an answer to be taken */
+#define GRACE_S 5.0       /* for what has come, when stopping */
+#define FINISH_S 10.0     /* and for the last window */
+#define SICK_S 5.0        /* after a failure of the disk */
+#define AGAIN_S 1.0       /* until a move that failed is tried again */
+#define PATIENCE_S 60.0   /* with a reader that keeps the log from being cut */
 #define ADDRESS_MOST 256u
-
-/* TLS 1.2 and 1.3 alone, each with an elliptic curve's forward secrecy and an
-   authenticated cipher: finite fields cost a server far more than who asks. No
-   tickets: one that comes back is a name. scripts/tls looks at what is left. */
-static const char priorities[] =
-    "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:"
-    "+ECDHE-RSA:-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM:"
-    "-MAC-ALL:+AEAD:-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:"
-    "+GROUP-SECP384R1:%SERVER_PRECEDENCE:%NO_TICKETS";
+#define OPERATIONS_MOST ((size_t)64) /* connections there */
+#define QUIET_S 60u /* without a refusal of a kind, and it is over */
 
 void
 collector_log(const struct sotto_collector *collector,
-              enum sotto_log_level level, const char *format, ...)
+              enum sotto_log_level level, const char *code, const char *format,
+              ...)
 {
     char text[1024];
     va_list args;
@@ -60,7 +53,8 @@ collector_log(const struct sotto_collector *collector,
         va_start(args, format);
         (void)vsnprintf(text, sizeof text, format, args);
         va_end(args);
-        collector->options.log(collector->options.log_context, level, text);
+        collector->options.log(collector->options.log_context, level, code,
+                               text);
     }
 }
 
@@ -72,6 +66,14 @@ collector_campaigns(struct sotto_collector *collector)
     campaigns = campaigns_hold(collector->campaigns);
     (void)pthread_mutex_unlock(&collector->lock);
     return campaigns;
+}
+
+void
+collector_tokens(struct sotto_collector *collector, struct tokens *ret_tokens)
+{
+    (void)pthread_mutex_lock(&collector->lock);
+    *ret_tokens = collector->tokens;
+    (void)pthread_mutex_unlock(&collector->lock);
 }
 
 /* ---- Options ------------------------------------------------------------- */
@@ -97,6 +99,18 @@ static const struct setting settings[] = {
             "the analyst's token, 16 characters or more, 8 of them\n"
             "different, for batches and metrics; without it there\n"
             "are none"),
+    SETTING("metrics-token-file", TEXT, AT(metrics_token_file), 0, 0, NULL, "F",
+            "another token, for metrics alone, which that for\n"
+            "batches then does not open"),
+    SETTING("operations", TEXT, AT(operations), 0, 0, NULL, "HOST:PORT",
+            "a place of their own for health, metrics and batches,\n"
+            "which no crowd at the other one can reach"),
+    SETTING("proxy-protocol", FLAG, AT(proxy_protocol), 0, 0, NULL, NULL,
+            "connections begin with the PROXY protocol's header,\n"
+            "version 1 or 2; limits are for whom it names"),
+    SETTING("client-header", TEXT, AT(client_header), 0, 0, NULL, "NAME",
+            "a header that the proxy sets, whose last address says\n"
+            "who asks; limits are for whom it names"),
     SETTING("simulation", FLAG, AT(simulation), 0, 0, NULL, NULL,
             "take simulated reports, and no others"),
     SETTING("window", WHOLE, AT(window_s), 1, 604800, "600", "S",
@@ -110,7 +124,8 @@ static const struct setting settings[] = {
     SETTING("connections", SIZE, AT(connections_most), 1, 1 << 20, "1024", NULL,
             "at a time"),
     SETTING("per-address", SIZE, AT(address_most), 1, 1 << 20, NULL, NULL,
-            "of one address at a time (256; all behind a proxy)"),
+            "of one address at a time (256; all behind a proxy that\n"
+            "does not say who asks)"),
     SETTING("request-time", WHOLE, AT(request_s), 1, 3600, "20", "S",
             "seconds that a request may take to arrive"),
     SETTING("idle-time", WHOLE, AT(idle_s), 1, 3600, "60", "S",
@@ -149,6 +164,16 @@ check_options(const struct sotto_collector_options *options,
                              "says that something else does TLS: leave it out, "
                              "or the certificate");
     }
+    if (options->proxy_protocol && options->client_header != NULL) {
+        return settings_fail(err, "client-header",
+                             "and proxy-protocol both say who asks: give one");
+    }
+    if (options->client_header != NULL && options->tls_cert != NULL) {
+        return settings_fail(err, "client-header",
+                             "is believed of whoever connects, so that has to "
+                             "be the proxy, which does TLS: leave the "
+                             "certificate out");
+    }
     if (options->batch_min == 1) {
         return host_fail(err, SOTTO_STATUS_REFUSED, 0,
                          "a batch of one report shows when it came: at least "
@@ -176,43 +201,69 @@ copy_text(const char **text)
     return true;
 }
 
-static void
-free_text(const char *text)
+/* The texts that are needed as long as the collector runs. */
+static const char **
+text_at(struct sotto_collector_options *options, size_t i)
 {
-    char *plain;
-    memcpy(&plain, &text, sizeof plain);
-    free(plain);
+    const char **const text[] = {
+        &options->mechanisms,
+        &options->pub,
+        &options->store,
+        &options->tls_cert,
+        &options->tls_key,
+        &options->admin_token_file,
+        &options->metrics_token_file,
+        &options->client_header,
+    };
+    return i < sizeof text / sizeof *text ? text[i] : NULL;
 }
 
-/* Takes over the options, completed and checked; the strings that are needed
-   later are copied. */
+static void
+free_texts(struct sotto_collector_options *options)
+{
+    const char **text;
+    for (size_t i = 0; (text = text_at(options, i)) != NULL; i++) {
+        char *plain;
+        memcpy(&plain, text, sizeof plain);
+        free(plain);
+    }
+}
+
+/* Whether clients can be told apart by where they come from. */
+static bool
+knows_clients(const struct sotto_collector_options *options)
+{
+    return !options->plain || options->proxy_protocol ||
+           options->client_header != NULL;
+}
+
+/* Takes over the options, completed and checked; texts are copied. */
 static enum sotto_status
 take_options(struct sotto_collector *collector,
              struct sotto_collector_options *options, struct sotto_error *err)
 {
     struct sotto_collector_options *own = &collector->options;
     enum sotto_status status = settings_complete(settings, options, err);
+    const char **text;
+    bool copied = true;
     status = HOST_THEN(status, check_options(options, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
     if (options->address_most == 0) {
-        /* Behind a proxy all connections are of one address. */
         options->address_most =
-            options->plain ? options->connections_most : ADDRESS_MOST;
+            knows_clients(options) ? ADDRESS_MOST : options->connections_most;
     }
     *own = *options;
-    own->tls_cert = own->tls_key = own->admin_token_file = NULL;
-    own->listen = NULL;
-    if (!copy_text(&own->mechanisms)) {
-        own->pub = own->store = NULL;
-        return host_fail_memory(err);
+    own->listen = own->operations = NULL;
+    for (size_t i = 0; (text = text_at(own, i)) != NULL; i++) {
+        if (copied) {
+            copied = copy_text(text);
+        } else {
+            *text = NULL;
+        }
     }
-    if (!copy_text(&own->pub)) {
-        own->store = NULL;
-        return host_fail_memory(err);
-    }
-    return copy_text(&own->store) ? SOTTO_STATUS_OK : host_fail_memory(err);
+    return copied ? SOTTO_STATUS_OK : host_fail_memory(err);
 }
 
 /* ---- The server ---------------------------------------------------------- */
@@ -221,7 +272,8 @@ take_options(struct sotto_collector *collector,
 static enum sotto_status
 raise_files(const struct sotto_collector *collector, struct sotto_error *err)
 {
-    rlim_t need = collector->options.connections_most + FILES_OF_OURS;
+    rlim_t need = collector->options.connections_most + OPERATIONS_MOST +
+                  2 * CONNECTIONS_BEYOND + FILES_OF_OURS;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) {
         return SOTTO_STATUS_OK;
@@ -236,113 +288,6 @@ raise_files(const struct sotto_collector *collector, struct sotto_error *err)
                              (unsigned long long)limit.rlim_max);
     }
     return SOTTO_STATUS_OK;
-}
-
-/* Paths are compared as they came: no name needs an escape. */
-static size_t
-leave_escapes(void *context, struct MHD_Connection *connection, char *text)
-{
-    (void)context;
-    (void)connection;
-    return strlen(text);
-}
-
-struct pem {
-    uint8_t *cert, *key;
-    size_t cert_size, key_size;
-};
-
-static enum sotto_status
-read_pem(const struct sotto_collector_options *options, struct pem *pem,
-         struct sotto_error *err)
-{
-    enum sotto_status status = SOTTO_STATUS_OK;
-    char *text;
-    if (options->tls_cert == NULL) {
-        return status;
-    }
-    status = host_file_read(options->tls_cert, PEM_MOST, &pem->cert,
-                            &pem->cert_size, err);
-    status = HOST_THEN(status, host_file_read(options->tls_key, PEM_MOST,
-                                              &pem->key, &pem->key_size, err));
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    /* The server takes texts. */
-    text = host_text_copy(pem->cert, pem->cert_size);
-    free(pem->cert);
-    pem->cert = (uint8_t *)text;
-    text = host_text_copy(pem->key, pem->key_size);
-    host_wipe_free(pem->key, pem->key_size);
-    pem->key = (uint8_t *)text;
-    return pem->cert != NULL && pem->key != NULL ? SOTTO_STATUS_OK
-                                                 : host_fail_memory(err);
-}
-
-static struct MHD_Daemon *
-start_daemon(struct sotto_collector *collector, const struct pem *pem)
-{
-    const struct sotto_collector_options *options = &collector->options;
-    struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, pem->cert},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, pem->key},
-        {MHD_OPTION_HTTPS_PRIORITIES, 0, NULL},
-        {MHD_OPTION_END, 0, NULL},
-    };
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-                     MHD_USE_SUPPRESS_DATE_NO_CLOCK | MHD_USE_TURBO;
-    unsigned threads = options->threads;
-    memcpy(&tls[2].ptr_value, &(const char *){priorities}, sizeof(void *));
-    if (pem->cert != NULL) {
-        flags |= MHD_USE_TLS;
-    } else {
-        tls[0].option = MHD_OPTION_END;
-    }
-    return MHD_start_daemon(
-        flags, 0, handler_accept, collector, handler_access, collector,
-        MHD_OPTION_LISTEN_SOCKET, collector->listener,
-        MHD_OPTION_THREAD_POOL_SIZE, threads > 1 ? threads : 0,
-        MHD_OPTION_CONNECTION_LIMIT,
-        /* Ours is exact; each thread of the server gets a share of this. */
-        (unsigned)options->connections_most * threads + threads,
-        MHD_OPTION_CONNECTION_TIMEOUT, options->idle_s,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY,
-        MHD_OPTION_NOTIFY_CONNECTION, handler_connection, collector,
-        MHD_OPTION_NOTIFY_COMPLETED, handler_completed, collector,
-        MHD_OPTION_URI_LOG_CALLBACK, handler_line, collector,
-        MHD_OPTION_UNESCAPE_CALLBACK, leave_escapes, NULL,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
-}
-
-static enum sotto_status
-start_server(struct sotto_collector *collector,
-             const struct sotto_collector_options *options,
-             struct sotto_error *err)
-{
-    struct pem pem = {0};
-    enum sotto_status status = read_pem(options, &pem, err);
-    if (status == SOTTO_STATUS_OK && pem.cert != NULL &&
-        MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES) {
-        status = host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "this system's HTTP library was built without TLS");
-    }
-    if (status == SOTTO_STATUS_OK) {
-        collector->daemon = start_daemon(collector, &pem);
-    }
-    if (status == SOTTO_STATUS_OK && collector->daemon == NULL) {
-        status = pem.cert == NULL
-                     ? host_fail(err, SOTTO_STATUS_IO, 0,
-                                 "the HTTP server does not start: %s",
-                                 strerror(errno))
-                     : host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                                 "'%s' and '%s' are no certificate and its key "
-                                 "in PEM form, without a password",
-                                 host_shown(options->tls_cert),
-                                 host_shown(options->tls_key));
-    }
-    free(pem.cert);
-    host_wipe_free(pem.key, pem.key != NULL ? pem.key_size : 0);
-    return status;
 }
 
 /* ---- Starting ------------------------------------------------------------ */
@@ -393,32 +338,112 @@ start_writer(struct sotto_collector *collector, struct sotto_error *err)
     return status;
 }
 
-static enum sotto_status
-start_connections(struct sotto_collector *collector, bool tls,
-                  struct sotto_error *err)
+static struct entrance_options
+plan_entrance(const struct sotto_collector_options *options)
 {
-    const struct sotto_collector_options *options = &collector->options;
     /* The longest body with the longest answer must have room. */
     size_t least =
         options->body_most + judge_answer_most(options->reports_most, 0);
     size_t memory = BODIES_MOST * options->body_most;
-    if (memory < 4 * least) {
-        memory = 4 * least;
-    }
-    const struct connections_limits limits = {
-        .most = options->connections_most,
-        .address_most = options->address_most,
-        .memory_most = memory,
-        .memory_address_most =
-            options->plain ? memory : memory / 4, /* a proxy: all */
-        .request_s = options->request_s,
-        .idle_s = options->idle_s,
-        .answer_s =
-            options->request_s > ANSWER_S ? options->request_s : ANSWER_S,
-        .plain = !tls,
+    memory = memory < 4 * least ? 4 * least : memory;
+    return (struct entrance_options){
+        .place = options->listen,
+        .plain = options->plain,
+        .proxied = options->proxy_protocol,
+        .threads = options->threads,
+        .limits =
+            {
+                .most = options->connections_most,
+                .address_most = options->address_most,
+                .memory_most = memory,
+                .memory_address_most =
+                    knows_clients(options) ? memory / 4 : memory,
+                .request_s = options->request_s,
+                .idle_s = options->idle_s,
+                .answer_s = options->request_s > ANSWER_S ? options->request_s
+                                                          : ANSWER_S,
+            },
     };
-    return connections_new(&limits, &collector->metrics,
-                           &collector->connections, err);
+}
+
+/* Few come there, and all may come from one machine. */
+static struct entrance_options
+plan_operations(const struct sotto_collector_options *options)
+{
+    struct entrance_options plan = plan_entrance(options);
+    plan.place = options->operations;
+    plan.proxied = false;
+    plan.threads = 1;
+    plan.limits.most = plan.limits.address_most = OPERATIONS_MOST;
+    plan.limits.memory_address_most = plan.limits.memory_most;
+    return plan;
+}
+
+static enum sotto_status
+listen_at(struct sotto_collector *collector,
+          const struct sotto_collector_options *options,
+          struct sotto_error *err)
+{
+    const struct entrance_options everybody = plan_entrance(options);
+    const struct entrance_options operations = plan_operations(options);
+    enum sotto_status status =
+        entrance_listen(&collector->everybody, &everybody, err);
+    if (options->operations != NULL) {
+        status = HOST_THEN(
+            status, entrance_listen(&collector->operations, &operations, err));
+    }
+    return status;
+}
+
+/* Operations first: they can see the others come. */
+static enum sotto_status
+let_in(struct sotto_collector *collector,
+       const struct sotto_collector_options *options, struct sotto_error *err)
+{
+    const struct entrance_options everybody = plan_entrance(options);
+    const struct entrance_options operations = plan_operations(options);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (options->operations != NULL) {
+        status = entrance_open(&collector->operations, &operations, err);
+    }
+    return HOST_THEN(status,
+                     entrance_open(&collector->everybody, &everybody, err));
+}
+
+/* Reads what a reload reads again, but for mechanisms; the certificate, NULL
+   without TLS, is the caller's. */
+static enum sotto_status
+read_secrets(const struct sotto_collector_options *options,
+             struct tokens *ret_tokens, struct certificate **ret_certificate,
+             struct sotto_error *err)
+{
+    enum sotto_status status =
+        tokens_read(options->admin_token_file, options->metrics_token_file,
+                    ret_tokens, err);
+    if (options->tls_cert != NULL) {
+        status = HOST_THEN(status,
+                           certificate_read(options->tls_cert, options->tls_key,
+                                            ret_certificate, err));
+    }
+    return status;
+}
+
+static enum sotto_status
+take_secrets(struct sotto_collector *collector, struct sotto_error *err)
+{
+    struct certificate *certificate = NULL;
+    enum sotto_status status = read_secrets(
+        &collector->options, &collector->tokens, &certificate, err);
+    if (status != SOTTO_STATUS_OK || certificate == NULL) {
+        return status;
+    }
+    collector->certificates = certificates_new();
+    if (collector->certificates == NULL) {
+        certificate_free(certificate);
+        return host_fail_memory(err);
+    }
+    certificates_put(collector->certificates, certificate);
+    return SOTTO_STATUS_OK;
 }
 
 /* Says which campaigns have another name in their addresses than ledgers know
@@ -431,7 +456,7 @@ tell_names(const struct sotto_collector *collector)
         const struct campaign *campaign = &collector->campaigns->campaign[i];
         sotto_mechanism_info(campaign->mechanism, &info);
         if (strcmp(campaign->name, info.campaign) != 0) {
-            collector_log(collector, SOTTO_LOG_INFO,
+            collector_log(collector, SOTTO_LOG_INFO, "campaign-name",
                           "/v1/campaigns/%s is the campaign \"%s\" to ledgers: "
                           "call the file %s.sotto to have one name",
                           campaign->name, info.campaign, info.campaign);
@@ -444,24 +469,49 @@ start_collector(struct sotto_collector *collector,
                 struct sotto_collector_options *options,
                 struct sotto_error *err)
 {
-    bool tls = options->tls_cert != NULL;
     enum sotto_status status = take_options(collector, options, err);
     status = HOST_THEN(status, raise_files(collector, err));
-    status = HOST_THEN(
-        status, token_read(&collector->token, options->admin_token_file, err));
+    status = HOST_THEN(status, take_secrets(collector, err));
     status = HOST_THEN(status, campaigns_read(options->mechanisms, options->pub,
                                               &collector->campaigns, err));
-    status = HOST_THEN(
-        status, listening_open(options->listen, tls || options->plain,
-                               &collector->listener, &collector->port, err));
+    status = HOST_THEN(status, listen_at(collector, options, err));
     status = HOST_THEN(status, make_answers(collector, err));
     status = HOST_THEN(status, start_writer(collector, err));
-    status = HOST_THEN(status, start_connections(collector, tls, err));
-    status = HOST_THEN(status, start_server(collector, options, err));
+    status = HOST_THEN(status, let_in(collector, options, err));
     if (status == SOTTO_STATUS_OK) {
         tell_names(collector);
     }
     return status;
+}
+
+/* Nothing of it is started; NULL: no memory. */
+static struct sotto_collector *
+make_collector(const struct sotto_collector_options *options)
+{
+    struct sotto_collector *collector = calloc(1, sizeof *collector);
+    if (collector != NULL) {
+        collector->everybody =
+            (struct entrance){.collector = collector, .listener = -1};
+        collector->operations = (struct entrance){
+            .collector = collector, .operations = true, .listener = -1};
+        collector->started_at = host_utc_now();
+        metrics_init(&collector->metrics);
+        refusals_init(&collector->refusals, options->log, options->log_context,
+                      QUIET_S);
+        (void)pthread_mutex_init(&collector->lock, NULL);
+        (void)pthread_mutex_init(&collector->reading, NULL);
+        (void)pthread_mutex_init(&collector->batches, NULL);
+    }
+    return collector;
+}
+
+static enum sotto_status
+init_random(struct sotto_error *err)
+{
+    return sodium_init() >= 0
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_ENTROPY, 0, "%s",
+                           sotto_status_message(SOTTO_STATUS_ENTROPY));
 }
 
 enum sotto_status
@@ -472,20 +522,14 @@ sotto_collector_start(const struct sotto_collector_options *options,
     struct sotto_collector_options own = *options;
     struct sotto_collector *collector;
     sigset_t all, before;
-    enum sotto_status status;
-    if (sodium_init() < 0) {
-        return host_fail(err, SOTTO_STATUS_ENTROPY, 0, "%s",
-                         sotto_status_message(SOTTO_STATUS_ENTROPY));
+    enum sotto_status status = init_random(err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
-    collector = calloc(1, sizeof *collector);
+    collector = make_collector(options);
     if (collector == NULL) {
         return host_fail_memory(err);
     }
-    collector->listener = -1;
-    metrics_init(&collector->metrics);
-    (void)pthread_mutex_init(&collector->lock, NULL);
-    (void)pthread_mutex_init(&collector->reading, NULL);
-    (void)pthread_mutex_init(&collector->batches, NULL);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     status = start_collector(collector, &own, err);
@@ -498,10 +542,69 @@ sotto_collector_start(const struct sotto_collector_options *options,
     return status;
 }
 
+/* Whether the store can be read, or made where there is none. */
+static enum sotto_status
+check_store(const char *url, struct sotto_error *err)
+{
+    struct store_reader *reader = NULL;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (!store_disk_missing(url)) {
+        status = store_reader_open(url, &reader, NULL, err);
+        store_reader_free(reader);
+        return status;
+    }
+    return store_disk_makeable(url)
+               ? status
+               : host_about(host_fail(err, SOTTO_STATUS_IO, 0,
+                                      "'%s' is not there and cannot be made: "
+                                      "look at its folder's mode",
+                                      host_shown(url)),
+                            err, SOTTO_ABOUT_FILE, url);
+}
+
+enum sotto_status
+sotto_collector_check(const struct sotto_collector_options *options,
+                      struct sotto_error *err)
+{
+    struct sotto_collector_options own = *options;
+    struct sotto_collector *collector;
+    bool open;
+    enum sotto_status status = init_random(err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    collector = make_collector(options);
+    if (collector == NULL) {
+        return host_fail_memory(err);
+    }
+    status = take_options(collector, &own, err);
+    status = HOST_THEN(status, raise_files(collector, err));
+    status = HOST_THEN(status, take_secrets(collector, err));
+    status = HOST_THEN(status, campaigns_read(own.mechanisms, own.pub,
+                                              &collector->campaigns, err));
+    open = own.tls_cert != NULL || own.plain;
+    status = HOST_THEN(status, listening_check(own.listen, open, err));
+    if (own.operations != NULL) {
+        status = HOST_THEN(status, listening_check(own.operations, open, err));
+    }
+    status = HOST_THEN(status, check_store(own.store, err));
+    if (status == SOTTO_STATUS_OK) {
+        tell_names(collector);
+    }
+    sotto_collector_stop(collector);
+    return status;
+}
+
 unsigned
 sotto_collector_port(const struct sotto_collector *collector)
 {
-    return collector->port;
+    return collector->everybody.port;
+}
+
+unsigned
+sotto_collector_operations_port(const struct sotto_collector *collector)
+{
+    return collector->operations.port;
 }
 
 void
@@ -518,15 +621,18 @@ sotto_collector_count(struct sotto_collector *collector,
 
 /* ---- Reading again ------------------------------------------------------- */
 
-enum sotto_status
-sotto_collector_reload(struct sotto_collector *collector,
-                       struct sotto_error *err)
+/* All of it, or nothing. */
+static enum sotto_status
+read_again(struct sotto_collector *collector, struct sotto_error *err)
 {
+    const struct sotto_collector_options *options = &collector->options;
     struct campaigns *next = NULL, *before;
-    enum sotto_status status;
-    (void)pthread_mutex_lock(&collector->reading);
-    status = campaigns_read(collector->options.mechanisms,
-                            collector->options.pub, &next, err);
+    struct certificate *certificate = NULL;
+    struct tokens tokens = {{0}, {0}};
+    enum sotto_status status =
+        read_secrets(options, &tokens, &certificate, err);
+    status = HOST_THEN(
+        status, campaigns_read(options->mechanisms, options->pub, &next, err));
     status =
         HOST_THEN(status, campaigns_follow(collector->campaigns, next, err));
     status = HOST_THEN(status, writer_campaigns(collector->writer, next, err));
@@ -534,10 +640,31 @@ sotto_collector_reload(struct sotto_collector *collector,
         (void)pthread_mutex_lock(&collector->lock);
         before = collector->campaigns;
         collector->campaigns = next;
+        collector->tokens = tokens;
         (void)pthread_mutex_unlock(&collector->lock);
         next = before;
+        if (certificate != NULL) {
+            certificates_put(collector->certificates, certificate);
+            certificate = NULL;
+        }
     }
+    certificate_free(certificate);
     campaigns_release(next);
+    sodium_memzero(&tokens, sizeof tokens);
+    return status;
+}
+
+enum sotto_status
+sotto_collector_reload(struct sotto_collector *collector,
+                       struct sotto_error *err)
+{
+    enum sotto_status status;
+    (void)pthread_mutex_lock(&collector->reading);
+    status = read_again(collector, err);
+    atomic_fetch_add(status == SOTTO_STATUS_OK ? &collector->reloads
+                                               : &collector->reload_failures,
+                     1);
+    atomic_store(&collector->reload_failed, status != SOTTO_STATUS_OK);
     (void)pthread_mutex_unlock(&collector->reading);
     return status;
 }
@@ -558,14 +685,12 @@ wait_for_requests(struct sotto_collector *collector, double seconds)
 static void
 stop_server(struct sotto_collector *collector)
 {
-    int listener = MHD_quiesce_daemon(collector->daemon);
+    entrance_shut(&collector->everybody);
     atomic_store(&collector->stopping, true);
     wait_for_requests(collector, GRACE_S);
     /* From here on reports are answered 503, and none is suspended. */
     writer_drain(collector->writer);
     wait_for_requests(collector, 1);
-    MHD_stop_daemon(collector->daemon);
-    collector->listener = listener;
 }
 
 void
@@ -574,27 +699,25 @@ sotto_collector_stop(struct sotto_collector *collector)
     if (collector == NULL) {
         return;
     }
-    if (collector->daemon != NULL) {
+    if (collector->everybody.daemon != NULL) {
         stop_server(collector);
     }
-    if (collector->listener >= 0) {
-        (void)close(collector->listener);
-    }
+    entrance_close(&collector->everybody);
+    entrance_close(&collector->operations);
     writer_free(collector->writer);
-    connections_free(collector->connections);
     campaigns_release(collector->campaigns);
+    certificates_free(collector->certificates);
     if (collector->accepted_one != NULL) {
         MHD_destroy_response(collector->accepted_one);
     }
     if (collector->busy != NULL) {
         MHD_destroy_response(collector->busy);
     }
-    free_text(collector->options.mechanisms);
-    free_text(collector->options.pub);
-    free_text(collector->options.store);
+    free_texts(&collector->options);
     (void)pthread_mutex_destroy(&collector->batches);
     (void)pthread_mutex_destroy(&collector->reading);
     (void)pthread_mutex_destroy(&collector->lock);
-    sodium_memzero(&collector->token, sizeof collector->token);
+    refusals_clear(&collector->refusals);
+    sodium_memzero(&collector->tokens, sizeof collector->tokens);
     free(collector);
 }

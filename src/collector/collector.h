@@ -5,11 +5,16 @@
  *     handler.c     one request: from the server's callbacks to an answer
  *     head.c        what of its head decides
  *     answers.c     an answer as the server takes it
+ *     watching.c    what is told to whoever watches
  *     routes.c      what is asked: no socket
  *     judge.c       what of a body is taken: no socket
  *     writer.c      the store's thread, and
  *     mover.c       what it does about windows
+ *     entrance.c    a place where it is reached: a server, and
+ *     door.c        its listener, with those that have sent nothing
  *     connections.c who is connected, the clock over requests, their memory
+ *     giving_way.c  and who leaves when all places are taken
+ *     refusals.c    what is refused, counted and said
  */
 #ifndef SOTTO_COLLECTOR_COLLECTOR_H
 #define SOTTO_COLLECTOR_COLLECTOR_H
@@ -19,8 +24,12 @@
 #include <stdatomic.h>
 
 #include "collector/campaigns.h"
+#include "collector/certificate.h"
 #include "collector/connections.h"
+#include "collector/entrance.h"
 #include "collector/metrics.h"
+#include "collector/proxy_header.h"
+#include "collector/refusals.h"
 #include "collector/routes.h"
 #include "collector/token.h"
 #include "collector/writer.h"
@@ -28,54 +37,75 @@
 struct sotto_collector {
     struct sotto_collector_options options; /* the strings are copies */
     struct metrics metrics;
-    struct token token;
+    struct refusals refusals;
 
-    pthread_mutex_t lock; /* of `campaigns`, the pointer */
+    pthread_mutex_t lock; /* of the tokens, and `campaigns`, the pointer */
+    struct tokens tokens;
     struct campaigns *campaigns;
     pthread_mutex_t reading; /* one reload at a time */
     pthread_mutex_t batches; /* one batch is read at a time */
 
     struct writer *writer;
-    struct connections *connections;
-    struct MHD_Daemon *daemon;
-    int listener;
-    unsigned port;
+    struct certificates *certificates; /* NULL: there is no TLS */
+    struct entrance everybody, operations;
 
     struct MHD_Response *accepted_one, *busy; /* the commonest; for no memory */
     atomic_size_t active;       /* requests between first line and last byte */
     atomic_size_t batches_held; /* in memory, until their reader has them */
     atomic_bool stopping;
+
+    uint64_t started_at;                           /* the second of UTC */
+    atomic_uint_fast64_t reloads, reload_failures; /* and how the last went: */
+    atomic_bool reload_failed;
 };
 
 /* The snapshot as it is now, held. */
 struct campaigns *collector_campaigns(struct sotto_collector *collector);
-__attribute__((format(printf, 3, 4))) void
+/* The tokens as they are now. */
+void collector_tokens(struct sotto_collector *collector,
+                      struct tokens *ret_tokens);
+__attribute__((format(printf, 4, 5))) void
 collector_log(const struct sotto_collector *collector,
-              enum sotto_log_level level, const char *format, ...);
+              enum sotto_log_level level, const char *code, const char *format,
+              ...);
 
-/* ---- handler.c: what the server calls ------------------------------------ */
+/* ---- handler.c: what the server of an entrance calls --------------------- */
 
-enum MHD_Result handler_accept(void *collector, const struct sockaddr *address,
-                               socklen_t size);
-void handler_connection(void *collector, struct MHD_Connection *connection,
+void handler_connection(void *entrance, struct MHD_Connection *connection,
                         void **socket_context,
                         enum MHD_ConnectionNotificationCode code);
-void *handler_line(void *collector, const char *uri,
+void *handler_line(void *entrance, const char *uri,
                    struct MHD_Connection *connection);
-enum MHD_Result handler_access(void *collector,
+enum MHD_Result handler_access(void *entrance,
                                struct MHD_Connection *connection,
                                const char *path, const char *method,
                                const char *version, const char *data,
                                size_t *data_size, void **request);
-void handler_completed(void *collector, struct MHD_Connection *connection,
+void handler_completed(void *entrance, struct MHD_Connection *connection,
                        void **request, enum MHD_RequestTerminationCode code);
 
 /* ---- head.c -------------------------------------------------------------- */
 
-/* Fills all of a head but method and path; `line_end` is where the path and the
-   query, as they came, ended. */
-void head_read(struct MHD_Connection *connection, const char *line_end,
+/* A request's target as it came: the server takes it apart later. */
+struct head_line {
+    bool plain; /* it has letters, digits and signs alone */
+    size_t size;
+};
+void head_line(const char *target, struct head_line *ret_line);
+/* Fills all of a head but method and path. */
+void head_read(struct MHD_Connection *connection, const struct head_line *line,
                const char *version, struct routes_head *head);
+/* The last address in the last header of that name: whom the proxy next to us
+   has seen; false: there is none. */
+bool head_client(struct MHD_Connection *connection, const char *name,
+                 union proxy_address *ret_address);
+
+/* ---- watching.c ---------------------------------------------------------- */
+
+/* Appends all there is to say of the collector to whoever watches it, for
+   Prometheus. */
+void watching_write(struct sotto_collector *collector,
+                    const struct campaigns *campaigns, struct host_text *text);
 
 /* ---- answers.c ----------------------------------------------------------- */
 

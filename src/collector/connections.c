@@ -1,57 +1,39 @@
 /*
- * connections.c: the limits of connections, and the clock over requests.
+ * connections.c: the limits of connections, who gives way, and the clock over
+ * requests.
  */
 #include "collector/connections.h"
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "collector/giving_way.h"
 #include "host/error.h"
 #include "host/wipe.h"
 
 #define SWEEP_NS 250000000L
 #define GONE_MS 1000u /* of silence, then it is looked */
 #define GONE_LOOKS 4u /* in turn that must find one gone in a request */
-#define SLOW_MS 1000u /* to arrive: then it may have to give way */
-#define LEAVING_MOST 32u
-#define SIX_SIZE 7u    /* bytes of an IPv6 address that make an origin: /56 */
-#define ORIGIN_SIZE 8u /* family, and an IPv4 address or SIX_SIZE */
-
-enum state { OPENED, ARRIVING, ANSWERING, IDLE, LATE };
-
-/* As long as it has a connection. */
-struct origin {
-    struct origin *next, *last;
-    uint8_t name[ORIGIN_SIZE];
-    size_t count; /* connections */
-    size_t taken; /* bytes */
-};
-
-struct connection {
-    struct connection *next, *last;
-    int fd;
-    struct origin *origin;
-    bool leaving; /* cut for another: it is counted no more */
-    atomic_int state;
-    atomic_uint_fast64_t since; /* milliseconds of the monotonic clock */
-    unsigned gone;              /* the sweeper's: looks that found it gone */
-};
+#define RESERVE 8u    /* one place of so many, for those who finish */
 
 struct connections {
     struct connections_limits limits;
     struct metrics *metrics;
+    struct refusals *refusals;
     pthread_t sweeper;
     pthread_mutex_t lock; /* of the lists, and of closing against shutting */
     pthread_cond_t stop;
     bool stopping;
     struct connection *first;
-    struct origin *origins;
-    size_t count, leaving; /* all; those that are leaving */
-    size_t taken;          /* bytes */
+    struct connection **by_fd;
+    size_t fds;
+    struct origins *origins;
+    atomic_size_t count, leaving; /* all; those that are leaving */
+    atomic_size_t proven;
+    size_t taken; /* bytes */
 };
 
 static uint64_t
@@ -68,9 +50,10 @@ static uint64_t
 limit_ms(const struct connections *connections, int state)
 {
     const struct connections_limits *limits = &connections->limits;
-    unsigned seconds = state == IDLE        ? limits->idle_s
-                       : state == ANSWERING ? limits->answer_s
-                                            : limits->request_s;
+    unsigned seconds = state == IDLE ? limits->idle_s
+                       : state == ANSWERING || state == SENDING
+                           ? limits->answer_s
+                           : limits->request_s;
     return (uint64_t)seconds * 1000;
 }
 
@@ -91,9 +74,11 @@ cut_connection(struct connections *connections, struct connection *connection,
                    MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     (void)shutdown(connection->fd, SHUT_RDWR);
-    atomic_fetch_add_explicit(&connections->metrics->late,
-                              state == IDLE || gone ? 0 : 1,
-                              memory_order_relaxed);
+    if (state != IDLE && !gone) {
+        atomic_fetch_add_explicit(&connections->metrics->late, 1,
+                                  memory_order_relaxed);
+        refusals_count(connections->refusals, REFUSAL_LATE);
+    }
 }
 
 /* Whether the other side has ended, and the server has read all that came. The
@@ -109,7 +94,7 @@ is_gone(const struct connection *connection)
 /* Between requests one look is enough. In a request the server may just have
    read the last bytes of one who ends his side and waits for an answer, so it
    must stay like that for as long as nobody needs to handle what he has read.
- */
+   Who has sent nothing is the door's to watch. */
 static bool
 is_lost(struct connection *connection, int state, uint64_t age)
 {
@@ -125,8 +110,7 @@ sweep_connections(struct connections *connections)
     uint64_t now = now_ms();
     for (struct connection *c = connections->first; c != NULL; c = c->next) {
         int state = atomic_load(&c->state);
-        uint64_t since = atomic_load(&c->since);
-        uint64_t age = now > since ? now - since : 0;
+        uint64_t age = giving_way_age(c, now);
         if (state != LATE &&
             (is_lost(c, state, age) || age > limit_ms(connections, state)) &&
             atomic_compare_exchange_strong(&c->state, &state, LATE)) {
@@ -143,6 +127,7 @@ sweep_on(void *context)
     while (!connections->stopping) {
         struct timespec until;
         sweep_connections(connections);
+        refusals_tell(connections->refusals, now_ms());
         (void)clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += SWEEP_NS;
         until.tv_sec += until.tv_nsec / 1000000000L;
@@ -156,31 +141,46 @@ sweep_on(void *context)
 
 /* ---- All of them --------------------------------------------------------- */
 
-enum sotto_status
-connections_new(const struct connections_limits *limits,
-                struct metrics *metrics, struct connections **ret_connections,
-                struct sotto_error *err)
+static enum sotto_status
+start_sweeper(struct connections *connections, struct sotto_error *err)
 {
-    struct connections *connections = calloc(1, sizeof *connections);
     pthread_condattr_t monotonic;
     int failed;
-    if (connections == NULL) {
-        return host_fail_memory(err);
-    }
-    connections->limits = *limits;
-    connections->metrics = metrics;
     (void)pthread_mutex_init(&connections->lock, NULL);
     (void)pthread_condattr_init(&monotonic);
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&connections->stop, &monotonic);
     (void)pthread_condattr_destroy(&monotonic);
     failed = pthread_create(&connections->sweeper, NULL, sweep_on, connections);
-    if (failed != 0) {
-        (void)pthread_cond_destroy(&connections->stop);
-        (void)pthread_mutex_destroy(&connections->lock);
+    if (failed == 0) {
+        return SOTTO_STATUS_OK;
+    }
+    (void)pthread_cond_destroy(&connections->stop);
+    (void)pthread_mutex_destroy(&connections->lock);
+    return host_fail(err, SOTTO_STATUS_IO, 0, "cannot start a thread: %s",
+                     strerror(failed));
+}
+
+enum sotto_status
+connections_new(const struct connections_limits *limits,
+                struct metrics *metrics, struct refusals *refusals,
+                struct connections **ret_connections, struct sotto_error *err)
+{
+    struct connections *connections = calloc(1, sizeof *connections);
+    enum sotto_status status;
+    if (connections == NULL) {
+        return host_fail_memory(err);
+    }
+    connections->limits = *limits;
+    connections->metrics = metrics;
+    connections->refusals = refusals;
+    connections->origins = origins_new(limits->most);
+    status = connections->origins != NULL ? start_sweeper(connections, err)
+                                          : host_fail_memory(err);
+    if (status != SOTTO_STATUS_OK) {
+        origins_free(connections->origins);
         free(connections);
-        return host_fail(err, SOTTO_STATUS_IO, 0, "cannot start a thread: %s",
-                         strerror(failed));
+        return status;
     }
     *ret_connections = connections;
     return SOTTO_STATUS_OK;
@@ -189,227 +189,37 @@ connections_new(const struct connections_limits *limits,
 void
 connections_free(struct connections *connections)
 {
-    if (connections != NULL) {
-        (void)pthread_mutex_lock(&connections->lock);
-        connections->stopping = true;
-        (void)pthread_cond_signal(&connections->stop);
-        (void)pthread_mutex_unlock(&connections->lock);
-        (void)pthread_join(connections->sweeper, NULL);
-        (void)pthread_cond_destroy(&connections->stop);
-        (void)pthread_mutex_destroy(&connections->lock);
-        free(connections);
-    }
-}
-
-/* ---- Origins ------------------------------------------------------------- */
-
-static void
-name_origin(const struct sockaddr *address, uint8_t ret_name[ORIGIN_SIZE])
-{
-    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255};
-    struct sockaddr_in6 six;
-    struct sockaddr_in four;
-    memset(ret_name, 0, ORIGIN_SIZE);
-    if (address != NULL && address->sa_family == AF_INET) {
-        memcpy(&four, address, sizeof four);
-        ret_name[0] = 4;
-        memcpy(ret_name + 1, &four.sin_addr, 4);
-    } else if (address != NULL && address->sa_family == AF_INET6) {
-        memcpy(&six, address, sizeof six);
-        if (memcmp(&six.sin6_addr, mapped, sizeof mapped) == 0) {
-            ret_name[0] = 4;
-            memcpy(ret_name + 1, six.sin6_addr.s6_addr + 12, 4);
-        } else {
-            ret_name[0] = 6;
-            memcpy(ret_name + 1, &six.sin6_addr, SIX_SIZE);
-        }
-        explicit_bzero(&six, sizeof six);
-    }
-}
-
-/* NULL: it has no connection. */
-static struct origin *
-find_origin(const struct connections *connections,
-            const uint8_t name[ORIGIN_SIZE])
-{
-    struct origin *origin = connections->origins;
-    while (origin != NULL && memcmp(origin->name, name, ORIGIN_SIZE) != 0) {
-        origin = origin->next;
-    }
-    return origin;
-}
-
-/* One connection more of that name; NULL: no memory. */
-static struct origin *
-join_origin(struct connections *connections, const uint8_t name[ORIGIN_SIZE])
-{
-    struct origin *origin = find_origin(connections, name);
-    if (origin == NULL) {
-        origin = calloc(1, sizeof *origin);
-        if (origin == NULL) {
-            return NULL;
-        }
-        memcpy(origin->name, name, ORIGIN_SIZE);
-        origin->next = connections->origins;
-        if (origin->next != NULL) {
-            origin->next->last = origin;
-        }
-        connections->origins = origin;
-    }
-    origin->count++;
-    return origin;
-}
-
-static void
-leave_origin(struct connections *connections, struct origin *origin)
-{
-    if (--origin->count > 0) {
+    if (connections == NULL) {
         return;
     }
-    if (origin->last != NULL) {
-        origin->last->next = origin->next;
-    } else {
-        connections->origins = origin->next;
+    (void)pthread_mutex_lock(&connections->lock);
+    connections->stopping = true;
+    (void)pthread_cond_signal(&connections->stop);
+    (void)pthread_mutex_unlock(&connections->lock);
+    (void)pthread_join(connections->sweeper, NULL);
+    (void)pthread_cond_destroy(&connections->stop);
+    while (connections->first != NULL) {
+        connections_close(connections, connections->first);
     }
-    if (origin->next != NULL) {
-        origin->next->last = origin->last;
-    }
-    host_wipe_free(origin, sizeof *origin);
+    (void)pthread_mutex_destroy(&connections->lock);
+    origins_free(connections->origins);
+    free(connections->by_fd);
+    free(connections);
+}
+
+bool
+connections_ready(const struct connections *connections)
+{
+    return atomic_load(&connections->count) <
+           connections->limits.most + CONNECTIONS_BEYOND;
 }
 
 /* ---- Giving way ---------------------------------------------------------- */
 
-struct choice {
-    struct connection *connection; /* NULL: none yet */
-    int state;
-    uint64_t since;
-};
-
-/* Whether a connection may be cut for one of the origin `own`, which may be
-   NULL. */
-static bool
-may_leave(const struct connections *connections, const struct connection *c,
-          const struct origin *own, int state, uint64_t age)
-{
-    size_t has = own != NULL ? own->count : 0;
-    if (c->origin != own && c->origin->count <= has) {
-        return false;
-    }
-    if (state == IDLE) {
-        return true;
-    }
-    return (state == OPENED || state == ARRIVING) && age >= SLOW_MS &&
-           c->origin != own && c->origin->count > connections->limits.most / 8;
-}
-
-/* Of an origin with more; then rather one between requests; then the older. */
-static bool
-is_better(const struct connection *c, int state, uint64_t since,
-          const struct choice *best)
-{
-    size_t count = c->origin->count;
-    if (best->connection == NULL || count != best->connection->origin->count) {
-        return best->connection == NULL ||
-               count > best->connection->origin->count;
-    }
-    if ((state == IDLE) != (best->state == IDLE)) {
-        return state == IDLE;
-    }
-    return since < best->since;
-}
-
-/* Cuts one for a newcomer; false: none gives way. */
-static bool
-make_way(struct connections *connections, const struct origin *own)
-{
-    struct choice best = {0};
-    uint64_t now = now_ms();
-    if (connections->leaving >= LEAVING_MOST) {
-        return false;
-    }
-    for (struct connection *c = connections->first; c != NULL; c = c->next) {
-        int state = atomic_load(&c->state);
-        uint64_t since = atomic_load(&c->since);
-        uint64_t age = now > since ? now - since : 0;
-        if (may_leave(connections, c, own, state, age) &&
-            is_better(c, state, since, &best)) {
-            best = (struct choice){c, state, since};
-        }
-    }
-    if (best.connection == NULL ||
-        !atomic_compare_exchange_strong(&best.connection->state, &best.state,
-                                        LATE)) {
-        return false;
-    }
-    best.connection->leaving = true;
-    connections->leaving++;
-    (void)shutdown(best.connection->fd, SHUT_RDWR);
-    return true;
-}
-
-bool
-connections_room(struct connections *connections,
-                 const struct sockaddr *address)
-{
-    uint8_t name[ORIGIN_SIZE];
-    const struct origin *own;
-    bool room;
-    name_origin(address, name);
-    (void)pthread_mutex_lock(&connections->lock);
-    own = find_origin(connections, name);
-    room = own == NULL || own->count < connections->limits.address_most;
-    if (room &&
-        connections->count - connections->leaving >= connections->limits.most) {
-        room = make_way(connections, own);
-    }
-    (void)pthread_mutex_unlock(&connections->lock);
-    if (!room) {
-        atomic_fetch_add_explicit(&connections->metrics->turned_away, 1,
-                                  memory_order_relaxed);
-    }
-    return room;
-}
-
-/* ---- One ----------------------------------------------------------------- */
-
-struct connection *
-connections_open(struct connections *connections, int fd,
-                 const struct sockaddr *address)
-{
-    struct connection *connection = calloc(1, sizeof *connection);
-    uint8_t name[ORIGIN_SIZE];
-    if (connection == NULL) {
-        return NULL;
-    }
-    connection->fd = fd;
-    atomic_init(&connection->state, OPENED);
-    atomic_init(&connection->since, now_ms());
-    name_origin(address, name);
-    (void)pthread_mutex_lock(&connections->lock);
-    connection->origin = join_origin(connections, name);
-    if (connection->origin == NULL) {
-        (void)pthread_mutex_unlock(&connections->lock);
-        free(connection);
-        return NULL;
-    }
-    connection->next = connections->first;
-    if (connections->first != NULL) {
-        connections->first->last = connection;
-    }
-    connections->first = connection;
-    atomic_store(&connections->metrics->connections, ++connections->count);
-    (void)pthread_mutex_unlock(&connections->lock);
-    return connection;
-}
-
-void
-connections_close(struct connections *connections,
+static void
+forget_connection(struct connections *connections,
                   struct connection *connection)
 {
-    if (connection == NULL) {
-        return;
-    }
-    (void)pthread_mutex_lock(&connections->lock);
     if (connection->last != NULL) {
         connection->last->next = connection->next;
     } else {
@@ -418,11 +228,249 @@ connections_close(struct connections *connections,
     if (connection->next != NULL) {
         connection->next->last = connection->last;
     }
-    connections->leaving -= connection->leaving ? 1 : 0;
-    leave_origin(connections, connection->origin);
-    atomic_store(&connections->metrics->connections, --connections->count);
-    (void)pthread_mutex_unlock(&connections->lock);
+    if (connections->by_fd[connection->fd] == connection) {
+        connections->by_fd[connection->fd] = NULL;
+    }
+    if (connection->leaving) {
+        atomic_fetch_sub(&connections->leaving, 1);
+    } else {
+        origins_discount(connection->origin);
+    }
+    if (atomic_load(&connection->proven)) {
+        atomic_fetch_sub(&connections->proven, 1);
+    }
+    origins_leave(connections->origins, connection->origin);
+    atomic_fetch_sub(&connections->count, 1);
+    atomic_fetch_sub(&connections->metrics->connections, 1);
     host_wipe_free(connection, sizeof *connection);
+}
+
+/* Cuts one for a newcomer; false: none gives way. */
+static bool
+make_way(struct connections *connections,
+         const struct giving_way_newcomer *newcomer, int *ret_close)
+{
+    static const enum refusal kinds[] = {REFUSAL_SILENT, REFUSAL_IDLE,
+                                         REFUSAL_SLOW, REFUSAL_FRESH};
+    struct giving_way best =
+        giving_way_choose(connections->first, now_ms(), newcomer);
+    struct connection *leaver = best.connection;
+    if (leaver == NULL ||
+        !atomic_compare_exchange_strong(&leaver->state, &best.state, LATE)) {
+        return false;
+    }
+    refusals_count(connections->refusals,
+                   best.state == WAITING ? REFUSAL_SILENT : kinds[best.way]);
+    if (best.state == WAITING) {
+        *ret_close = leaver->fd;
+        forget_connection(connections, leaver);
+        return true;
+    }
+    leaver->leaving = true;
+    origins_discount(leaver->origin);
+    atomic_fetch_add(&connections->leaving, 1);
+    (void)shutdown(leaver->fd, SHUT_RDWR);
+    return true;
+}
+
+/* ---- One ----------------------------------------------------------------- */
+
+/* A place for its socket's number; false: no memory. */
+static bool
+grow_fds(struct connections *connections, int fd)
+{
+    size_t need = (size_t)fd + 1, most = connections->fds;
+    struct connection **moved;
+    if (need <= most) {
+        return true;
+    }
+    need = need < 2 * most ? 2 * most : need;
+    moved = realloc(connections->by_fd, need * sizeof(struct connection *));
+    if (moved == NULL) {
+        return false;
+    }
+    memset(moved + most, 0, (need - most) * sizeof(struct connection *));
+    connections->by_fd = moved;
+    connections->fds = need;
+    return true;
+}
+
+static struct connection *
+add_connection(struct connections *connections, int fd,
+               const struct sockaddr *address)
+{
+    struct connection *connection = calloc(1, sizeof *connection);
+    if (connection == NULL) {
+        return NULL;
+    }
+    connection->origin = grow_fds(connections, fd)
+                             ? origins_join(connections->origins, address)
+                             : NULL;
+    if (connection->origin == NULL) {
+        free(connection);
+        return NULL;
+    }
+    connection->fd = fd;
+    connection->all = connections;
+    atomic_init(&connection->state, WAITING);
+    atomic_init(&connection->since, now_ms());
+    connection->next = connections->first;
+    if (connections->first != NULL) {
+        connections->first->last = connection;
+    }
+    connections->first = connection;
+    connections->by_fd[fd] = connection;
+    atomic_fetch_add(&connections->count, 1);
+    atomic_fetch_add(&connections->metrics->connections, 1);
+    return connection;
+}
+
+/* Whether there is a place; REFUSALS: there is, else why there is none. Where
+   none gives way, an origin's first connection is let in beyond the limit. */
+static enum refusal
+find_place(struct connections *connections, const struct sockaddr *address,
+           int *ret_close)
+{
+    const struct connections_limits *limits = &connections->limits;
+    const struct origin *own = origins_find(connections->origins, address);
+    size_t has = own != NULL ? own->count : 0;
+    const struct giving_way_newcomer newcomer = {
+        .origin = own,
+        .weight = origins_weight_of(connections->origins, address),
+        .full = has >= limits->address_most,
+        .reserve = atomic_load(&connections->proven) <= limits->most / RESERVE,
+    };
+    size_t count =
+        atomic_load(&connections->count) - atomic_load(&connections->leaving);
+    if (newcomer.full) {
+        return make_way(connections, &newcomer, ret_close) ? REFUSALS
+                                                           : REFUSAL_ADDRESS;
+    }
+    if (count < limits->most || make_way(connections, &newcomer, ret_close)) {
+        return REFUSALS;
+    }
+    return has == 0 && connections_ready(connections) ? REFUSALS : REFUSAL_FULL;
+}
+
+struct connection *
+connections_admit(struct connections *connections, int fd,
+                  const struct sockaddr *address, int *ret_close)
+{
+    struct connection *connection = NULL;
+    enum refusal refusal;
+    *ret_close = -1;
+    (void)pthread_mutex_lock(&connections->lock);
+    if ((size_t)fd < connections->fds && connections->by_fd[fd] != NULL) {
+        /* A server has closed it, and not said so. */
+        forget_connection(connections, connections->by_fd[fd]);
+    }
+    refusal = find_place(connections, address, ret_close);
+    if (refusal == REFUSALS) {
+        connection = add_connection(connections, fd, address);
+        refusal = connection != NULL ? REFUSALS : REFUSAL_MEMORY;
+    }
+    (void)pthread_mutex_unlock(&connections->lock);
+    if (refusal != REFUSALS) {
+        atomic_fetch_add_explicit(&connections->metrics->turned_away, 1,
+                                  memory_order_relaxed);
+        refusals_count(connections->refusals, refusal);
+    }
+    return connection;
+}
+
+struct connection *
+connections_find(struct connections *connections, int fd)
+{
+    struct connection *found = NULL;
+    (void)pthread_mutex_lock(&connections->lock);
+    if (fd >= 0 && (size_t)fd < connections->fds) {
+        found = connections->by_fd[fd];
+    }
+    (void)pthread_mutex_unlock(&connections->lock);
+    return found;
+}
+
+struct connection *
+connections_waiting(struct connections *connections, int fd)
+{
+    struct connection *found = NULL;
+    (void)pthread_mutex_lock(&connections->lock);
+    if (fd >= 0 && (size_t)fd < connections->fds) {
+        found = connections->by_fd[fd];
+    }
+    found = found != NULL && !found->heard ? found : NULL;
+    (void)pthread_mutex_unlock(&connections->lock);
+    return found;
+}
+
+int
+connections_any_waiting(struct connections *connections)
+{
+    int fd = -1;
+    (void)pthread_mutex_lock(&connections->lock);
+    for (struct connection *c = connections->first; c != NULL && fd < 0;
+         c = c->next) {
+        fd = c->heard ? -1 : c->fd;
+    }
+    (void)pthread_mutex_unlock(&connections->lock);
+    return fd;
+}
+
+void
+connections_close(struct connections *connections,
+                  struct connection *connection)
+{
+    if (connection != NULL) {
+        (void)pthread_mutex_lock(&connections->lock);
+        forget_connection(connections, connection);
+        (void)pthread_mutex_unlock(&connections->lock);
+    }
+}
+
+void
+connections_lose(struct connections *connections, int fd)
+{
+    (void)pthread_mutex_lock(&connections->lock);
+    if ((size_t)fd < connections->fds && connections->by_fd[fd] != NULL &&
+        !connections->by_fd[fd]->taken) {
+        forget_connection(connections, connections->by_fd[fd]);
+    }
+    (void)pthread_mutex_unlock(&connections->lock);
+}
+
+/* Another origin for a connection; false: it has as many as it may. */
+static bool
+change_origin(struct connections *connections, struct connection *connection,
+              const struct sockaddr *address)
+{
+    struct origin *next = origins_join(connections->origins, address);
+    bool same = next == connection->origin;
+    if (next == NULL) {
+        return false;
+    }
+    if (same || next->count > connections->limits.address_most) {
+        origins_discount(next);
+        origins_leave(connections->origins, next);
+        return same;
+    }
+    origins_discount(connection->origin);
+    origins_leave(connections->origins, connection->origin);
+    connection->origin = next;
+    return true;
+}
+
+bool
+connections_claim(struct connections *connections,
+                  struct connection *connection, const struct sockaddr *address)
+{
+    bool good = true;
+    if (connection != NULL) {
+        (void)pthread_mutex_lock(&connections->lock);
+        good = connection->leaving ||
+               change_origin(connections, connection, address);
+        (void)pthread_mutex_unlock(&connections->lock);
+    }
+    return good;
 }
 
 bool
@@ -435,8 +483,8 @@ connections_take(struct connections *connections, struct connection *connection,
     if (size == 0 || connection == NULL) {
         return size == 0;
     }
-    origin = connection->origin;
     (void)pthread_mutex_lock(&connections->lock);
+    origin = connection->origin;
     room = size <= limits->memory_most - connections->taken &&
            size <= limits->memory_address_most - origin->taken;
     if (room) {
@@ -459,17 +507,56 @@ connections_give(struct connections *connections, struct connection *connection,
     }
 }
 
+/* ---- What happens to one ------------------------------------------------- */
+
+bool
+connection_heard(struct connection *connection)
+{
+    int waiting = WAITING;
+    bool heard = true;
+    if (connection != NULL) {
+        (void)pthread_mutex_lock(&connection->all->lock);
+        heard = atomic_compare_exchange_strong(&connection->state, &waiting,
+                                               OPENED);
+        connection->heard = heard;
+        (void)pthread_mutex_unlock(&connection->all->lock);
+    }
+    return heard;
+}
+
+void
+connection_taken(struct connection *connection)
+{
+    if (connection != NULL) {
+        (void)pthread_mutex_lock(&connection->all->lock);
+        connection->taken = true;
+        (void)pthread_mutex_unlock(&connection->all->lock);
+    }
+}
+
 void
 connection_line(struct connection *connection)
 {
     int opened = OPENED, idle = IDLE;
-    if (connection == NULL ||
-        atomic_compare_exchange_strong(&connection->state, &opened, ARRIVING)) {
+    if (connection == NULL) {
+        return;
+    }
+    atomic_store(&connection->bytes, 0);
+    if (atomic_compare_exchange_strong(&connection->state, &opened, ARRIVING)) {
         return;
     }
     /* The time first: a sweep in between must not see an old one. */
     atomic_store(&connection->since, now_ms());
     (void)atomic_compare_exchange_strong(&connection->state, &idle, ARRIVING);
+}
+
+void
+connection_grew(struct connection *connection, size_t size)
+{
+    if (connection != NULL) {
+        atomic_fetch_add_explicit(&connection->bytes, size,
+                                  memory_order_relaxed);
+    }
 }
 
 bool
@@ -488,15 +575,43 @@ connection_complete(struct connection *connection)
 }
 
 void
+connection_answered(struct connection *connection, bool good)
+{
+    int answering = ANSWERING;
+    if (connection != NULL) {
+        connection->good = good;
+        atomic_store(&connection->since, now_ms());
+        (void)atomic_compare_exchange_strong(&connection->state, &answering,
+                                             SENDING);
+    }
+}
+
+void
 connection_sent(struct connection *connection)
 {
-    int answering = ANSWERING, arriving = ARRIVING;
-    if (connection != NULL) {
-        atomic_store(&connection->since, now_ms());
-        if (!atomic_compare_exchange_strong(&connection->state, &answering,
-                                            IDLE)) {
-            (void)atomic_compare_exchange_strong(&connection->state, &arriving,
-                                                 IDLE);
-        }
+    int sending = SENDING, answering = ANSWERING, arriving = ARRIVING;
+    if (connection == NULL) {
+        return;
     }
+    if (connection->good && !atomic_exchange(&connection->proven, true)) {
+        atomic_fetch_add(&connection->all->proven, 1);
+    }
+    atomic_store(&connection->since, now_ms());
+    if (!atomic_compare_exchange_strong(&connection->state, &sending, IDLE) &&
+        !atomic_compare_exchange_strong(&connection->state, &answering, IDLE)) {
+        (void)atomic_compare_exchange_strong(&connection->state, &arriving,
+                                             IDLE);
+    }
+}
+
+void *
+connection_context(const struct connection *connection)
+{
+    return connection != NULL ? connection->all->limits.context : NULL;
+}
+
+bool
+connection_cut(const struct connection *connection)
+{
+    return connection != NULL && atomic_load(&connection->state) == LATE;
 }

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "collector/collector.h"
+#include "host/clock.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "store/store.h"
@@ -33,14 +34,16 @@ enum stage { LINE, ARRIVING, SUSPENDED, SETTLED };
 struct request {
     struct writer_job job; /* first: the writer hands it back */
     struct judge judge;
+    struct entrance *entrance;
     struct sotto_collector *collector;
     struct MHD_Connection *connection;
     struct campaigns *campaigns;
     struct routes_plan plan;
     enum stage stage;
-    const char *line_end; /* of the path and query, where the server has them */
-    bool drop;            /* the rest of the body */
-    bool batch;           /* it counts among batches_held */
+    struct head_line line;
+    double complete_at; /* host_seconds, when all of it was there; 0: not yet */
+    bool drop;          /* the rest of the body */
+    bool batch;         /* it counts among batches_held */
     uint8_t *body;
     size_t size, room;
     size_t answer_most; /* bytes, and memory, of what the reports come to */
@@ -57,28 +60,19 @@ is_known(struct MHD_Connection *connection)
 
 /* ---- Connections --------------------------------------------------------- */
 
-enum MHD_Result
-handler_accept(void *collector, const struct sockaddr *address, socklen_t size)
-{
-    struct sotto_collector *own = collector;
-    (void)size;
-    return connections_room(own->connections, address) ? MHD_YES : MHD_NO;
-}
-
 void
-handler_connection(void *collector, struct MHD_Connection *connection,
+handler_connection(void *entrance, struct MHD_Connection *connection,
                    void **socket_context,
                    enum MHD_ConnectionNotificationCode code)
 {
-    struct sotto_collector *own = collector;
+    struct entrance *own = entrance;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *fd = MHD_get_connection_info(
             connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        const union MHD_ConnectionInfo *address = MHD_get_connection_info(
-            connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-        if (fd != NULL && address != NULL) {
-            *socket_context = connections_open(own->connections, fd->connect_fd,
-                                               address->client_addr);
+        if (fd != NULL) {
+            *socket_context =
+                connections_find(own->connections, fd->connect_fd);
+            connection_taken(*socket_context);
         }
     } else {
         connections_close(own->connections, *socket_context);
@@ -88,15 +82,15 @@ handler_connection(void *collector, struct MHD_Connection *connection,
 
 /* NULL, no memory, is answered when the head is there. */
 void *
-handler_line(void *collector, const char *uri,
-             struct MHD_Connection *connection)
+handler_line(void *entrance, const char *uri, struct MHD_Connection *connection)
 {
     struct request *request = calloc(1, sizeof *request);
     connection_line(is_known(connection));
     if (request != NULL) {
-        request->collector = collector;
+        request->entrance = entrance;
+        request->collector = request->entrance->collector;
         request->connection = connection;
-        request->line_end = uri + strlen(uri);
+        head_line(uri, &request->line);
     }
     return request;
 }
@@ -107,7 +101,7 @@ handler_line(void *collector, const char *uri,
 static bool
 hold_memory(struct request *request, size_t size)
 {
-    struct connections *connections = request->collector->connections;
+    struct connections *connections = request->entrance->connections;
     struct connection *connection = is_known(request->connection);
     size_t taken = size > HELD_FREE ? size - HELD_FREE : 0;
     if (taken < request->taken) {
@@ -165,8 +159,10 @@ grow_handling(struct request *request, size_t more)
 }
 
 static void
-refuse_request(struct request *request, unsigned status, const char *sentence)
+refuse_request(struct request *request, unsigned status, enum refusal kind,
+               const char *sentence)
 {
+    refusals_count(&request->collector->refusals, kind);
     request->plan.task = ROUTES_ANSWER;
     request->plan.answer = routes_error(status, sentence);
     request->drop = true;
@@ -182,6 +178,9 @@ static const char waits[] =
 static const char unstored[] = ROUTES_SENTENCE(
     "the disk did not take the reports: none of them counts yet, send all "
     "again after as many seconds as Retry-After says");
+static const char crowded[] = ROUTES_SENTENCE(
+    "too many requests of this client are on their way: try again after as "
+    "many seconds as Retry-After says");
 static const char unread[] =
     ROUTES_SENTENCE("the batch cannot be read: the collector's log says why");
 static const char queued[] =
@@ -192,11 +191,12 @@ static const char queued[] =
 static void
 take_piece(struct request *request, const char *data, size_t size)
 {
+    connection_grew(is_known(request->connection), size);
     if (request->drop || request->plan.task != ROUTES_BODY) {
         return;
     }
     if (!grow_handling(request, size)) {
-        refuse_request(request, 503, full);
+        refuse_request(request, 503, REFUSAL_BODIES, full);
         return;
     }
     memcpy(request->body + request->size, data, size);
@@ -204,6 +204,26 @@ take_piece(struct request *request, const char *data, size_t size)
 }
 
 /* ---- Answers ------------------------------------------------------------- */
+
+/* Counts an answer, and what it refuses where that has not been counted. */
+static void
+count_answer(struct request *request, unsigned status)
+{
+    struct sotto_collector *collector = request->collector;
+    metrics_answered(&collector->metrics, status);
+    if (request->complete_at > 0) {
+        metrics_took(&collector->metrics,
+                     host_seconds() - request->complete_at);
+    }
+    if (request->plan.twofold || status == 401 || status == 413 ||
+        status == 410) {
+        refusals_count(&collector->refusals, request->plan.twofold
+                                                 ? REFUSAL_HEAD
+                                             : status == 401 ? REFUSAL_TOKEN
+                                             : status == 413 ? REFUSAL_LONG
+                                                             : REFUSAL_EXPIRED);
+    }
+}
 
 /* Hands the answer to the server; the connection ends where it must. Nothing
    of the body is there any more when the client begins to read. */
@@ -222,8 +242,10 @@ send_answer(struct request *request, unsigned status,
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION,
                                       "close");
     }
-    metrics_answered(&collector->metrics, status);
+    count_answer(request, status);
     forget_body(request, shared ? 0 : request->answer_most);
+    connection_answered(is_known(request->connection),
+                        status >= 200 && status < 300);
     result = MHD_queue_response(request->connection, status, response);
     if (!shared) {
         MHD_destroy_response(response);
@@ -286,25 +308,9 @@ send_judged(struct request *request)
 static enum MHD_Result
 send_metrics(struct request *request)
 {
-    struct sotto_collector *collector = request->collector;
-    const struct campaigns *campaigns = request->campaigns;
     struct host_text text;
     host_text_init(&text, TEXT_MOST);
-    metrics_write(&collector->metrics, &text);
-    host_text_print(&text,
-                    "# HELP sotto_campaign_reports reports in the store, "
-                    "when the last window was moved\n"
-                    "# TYPE sotto_campaign_reports gauge\n");
-    for (size_t i = 0; i < campaigns->count; i++) {
-        struct campaign *campaign = &campaigns->campaign[i];
-        host_text_print(
-            &text,
-            "sotto_campaign_reports{campaign=\"%s\",at=\"waiting\"} %llu\n"
-            "sotto_campaign_reports{campaign=\"%s\",at=\"released\"} %llu\n",
-            campaign->name, (unsigned long long)atomic_load(&campaign->waiting),
-            campaign->name,
-            (unsigned long long)atomic_load(&campaign->released));
-    }
+    watching_write(request->collector, request->campaigns, &text);
     if (text.failed) {
         host_text_clear(&text);
         return send_answer(request, 503, NULL);
@@ -343,13 +349,13 @@ send_batch(struct request *request)
     request->batch = true;
     if (atomic_fetch_add(&request->collector->batches_held, 1) >=
         BATCHES_MOST) {
-        refuse_request(request, 503, queued);
+        refuse_request(request, 503, REFUSAL_BATCHES, queued);
         return send_plain(request);
     }
     if (read_batch(request, &batch, &err) != SOTTO_STATUS_OK) {
-        collector_log(request->collector, SOTTO_LOG_ERROR,
+        collector_log(request->collector, SOTTO_LOG_ERROR, "batch-unreadable",
                       "a batch cannot be read: %s", err.message);
-        refuse_request(request, 503, unread);
+        refuse_request(request, 503, REFUSAL_UNREAD, unread);
         return send_plain(request);
     }
     if (batch.number == 0) {
@@ -408,7 +414,7 @@ judge_reports(struct request *request)
     request->answer_most =
         judge_answer_most(request->judge.count - pending, pending);
     if (!hold_memory(request, request->room + request->answer_most)) {
-        refuse_request(request, 503, full);
+        refuse_request(request, 503, REFUSAL_BODIES, full);
         return send_plain(request);
     }
     if (pending == 0) {
@@ -416,7 +422,7 @@ judge_reports(struct request *request)
         return send_judged(request);
     }
     if (!writer_reserve(collector->writer, pending)) {
-        refuse_request(request, 503, waits);
+        refuse_request(request, 503, REFUSAL_QUEUE, waits);
         return send_plain(request);
     }
     request->stage = SUSPENDED;
@@ -434,7 +440,7 @@ send_settled(struct request *request)
     if (request->job.stored) {
         return send_judged(request);
     }
-    refuse_request(request, 503, unstored);
+    refuse_request(request, 503, REFUSAL_DISK, unstored);
     return send_plain(request);
 }
 
@@ -446,15 +452,37 @@ plan_request(struct request *request, const char *path, const char *method,
 {
     struct sotto_collector *collector = request->collector;
     struct routes_head head = {.method = method, .path = path};
+    struct tokens tokens;
     const struct routes_state state = {
         .campaigns = request->campaigns,
-        .token = &collector->token,
+        .tokens = &tokens,
+        .operations = request->entrance->operations,
+        .apart = collector->operations.daemon != NULL,
         .body_most = collector->options.body_most,
         .healthy = atomic_load(&collector->metrics.healthy),
         .behind = atomic_load(&collector->metrics.behind),
     };
-    head_read(request->connection, request->line_end, version, &head);
+    head_read(request->connection, &request->line, version, &head);
+    collector_tokens(collector, &tokens);
     routes_plan(&state, &head, &request->plan);
+    explicit_bzero(&tokens, sizeof tokens);
+}
+
+/* Behind a proxy that names its clients, a request is of the origin that it
+   names; false: that one has as many as it may. */
+static bool
+claim_origin(struct request *request)
+{
+    const char *name = request->collector->options.client_header;
+    union proxy_address address;
+    bool good = true;
+    if (name != NULL && !request->entrance->operations &&
+        head_client(request->connection, name, &address)) {
+        good = connections_claim(request->entrance->connections,
+                                 is_known(request->connection), &address.any);
+        explicit_bzero(&address, sizeof address);
+    }
+    return good;
 }
 
 static enum MHD_Result
@@ -465,6 +493,9 @@ begin_handling(struct request *request, const char *path, const char *method,
     request->stage = ARRIVING;
     request->campaigns = collector_campaigns(request->collector);
     plan_request(request, path, method, version);
+    if (!request->plan.cut && !claim_origin(request)) {
+        refuse_request(request, 503, REFUSAL_CLIENT, crowded);
+    }
     if (request->plan.cut) {
         return connection_complete(is_known(request->connection))
                    ? send_plain(request)
@@ -482,6 +513,7 @@ conclude_request(struct request *request)
     if (!connection_complete(is_known(request->connection))) {
         return MHD_NO;
     }
+    request->complete_at = host_seconds();
     switch (request->plan.task) {
     case ROUTES_BODY:
         return judge_reports(request);
@@ -496,11 +528,11 @@ conclude_request(struct request *request)
 }
 
 enum MHD_Result
-handler_access(void *collector, struct MHD_Connection *connection,
+handler_access(void *entrance, struct MHD_Connection *connection,
                const char *path, const char *method, const char *version,
                const char *data, size_t *data_size, void **request)
 {
-    struct sotto_collector *all = collector;
+    struct sotto_collector *all = ((struct entrance *)entrance)->collector;
     struct request *own = *request;
     if (own == NULL) {
         metrics_answered(&all->metrics, 503);
@@ -517,15 +549,27 @@ handler_access(void *collector, struct MHD_Connection *connection,
     return conclude_request(own);
 }
 
+/* What is no HTTP never gets to us: the library answers it. */
+static void
+count_library(struct request *request, enum MHD_RequestTerminationCode code)
+{
+    if (request->stage == LINE &&
+        !connection_cut(is_known(request->connection)) &&
+        (code == MHD_REQUEST_TERMINATED_COMPLETED_OK ||
+         code == MHD_REQUEST_TERMINATED_WITH_ERROR)) {
+        refusals_count(&request->collector->refusals, REFUSAL_LIBRARY);
+    }
+}
+
 void
-handler_completed(void *collector, struct MHD_Connection *connection,
+handler_completed(void *entrance, struct MHD_Connection *connection,
                   void **request, enum MHD_RequestTerminationCode code)
 {
-    struct sotto_collector *own = collector;
+    struct sotto_collector *own = ((struct entrance *)entrance)->collector;
     struct request *done = *request;
-    (void)code;
     connection_sent(is_known(connection));
     if (done != NULL) {
+        count_library(done, code);
         forget_body(done, 0);
         if (done->batch) {
             atomic_fetch_sub(&own->batches_held, 1);

@@ -1,90 +1,34 @@
 /*
  * head.c: what of a request's head decides, as the server has it.
  *
- * The server takes the first of two headers and ends texts at a NUL; something
- * in front of it may do otherwise, and then the two would not agree where a
- * request ends and what it asks. Such heads are marked.
+ * The server keeps a head in one piece, as it came but for NULs, so it can be
+ * looked at again; one that two readers could read in two ways is marked.
  */
 #include <string.h>
 #include <strings.h>
 
 #include "collector/collector.h"
+#include "collector/head_bytes.h"
+#include "collector/proxy_header.h"
 
-#define HEAD_MOST ((uintptr_t)65536) /* bytes of a head, and more */
-
-/* ---- NULs ---------------------------------------------------------------- */
-
-/* Whether there is more than blanks between where a text ends and the next one
-   begins. The server keeps a head in one piece and ends its texts with NULs: so
-   there is if a NUL came with it, or if a header went over several lines, which
-   need not be taken either. Where it does not look like one piece nothing is
-   said. */
-static bool
-holds_more(const char *end, const char *next)
-{
-    uintptr_t from = (uintptr_t)end, to = (uintptr_t)next;
-    if (to < from || to - from > HEAD_MOST) {
-        return false;
-    }
-    for (; end < next; end++) {
-        if (*end != '\0' && strchr(" \t\r\n", *end) == NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* ---- Headers ------------------------------------------------------------- */
-
-struct looking {
-    unsigned seen; /* a bit for each name */
-    bool twofold;
-    const char *end; /* of the last value; NULL: there was none */
-};
-
-/* One header: whether it is there twice though it decides, and whether the one
-   before it had a NUL. */
-static enum MHD_Result
-look_at(void *context, enum MHD_ValueKind kind, const char *name,
-        size_t name_size, const char *value, size_t value_size)
-{
-    static const char *const once[] = {
-        MHD_HTTP_HEADER_HOST,
-        MHD_HTTP_HEADER_CONTENT_LENGTH,
-        MHD_HTTP_HEADER_TRANSFER_ENCODING,
-        MHD_HTTP_HEADER_CONTENT_TYPE,
-        MHD_HTTP_HEADER_CONTENT_ENCODING,
-        MHD_HTTP_HEADER_AUTHORIZATION,
-    };
-    struct looking *looking = context;
-    size_t whole = value != NULL ? strnlen(value, value_size) : 0;
-    (void)kind;
-    for (unsigned i = 0; i < sizeof once / sizeof *once; i++) {
-        if (strcasecmp(name, once[i]) == 0) {
-            looking->twofold = looking->twofold || (looking->seen >> i & 1) > 0;
-            looking->seen |= 1u << i;
-        }
-    }
-    if (strlen(name) != name_size || whole != value_size ||
-        (looking->end != NULL && holds_more(looking->end, name))) {
-        looking->twofold = true;
-    }
-    looking->end = value != NULL ? value + whole : name + name_size;
-    return MHD_YES;
-}
+#define HEAD_MOST ((size_t)65536) /* bytes of a head, and more */
 
 static bool
-is_twofold(struct MHD_Connection *connection, const char *method,
-           const char *line_end, const char *version)
+is_twofold(struct MHD_Connection *connection, const struct head_line *line,
+           const char *method, const char *version)
 {
     const union MHD_ConnectionInfo *size = MHD_get_connection_info(
         connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    struct looking looking = {.twofold = holds_more(line_end, version)};
-    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look_at,
-                                      &looking);
-    return looking.twofold ||
-           (size != NULL && looking.end != NULL &&
-            holds_more(looking.end, method + size->header_size));
+    size_t from = (size_t)((uintptr_t)version - (uintptr_t)method);
+    return !line->plain || size == NULL || size->header_size > HEAD_MOST ||
+           !head_bytes_plain(method, size->header_size, from, line->size);
+}
+
+void
+head_line(const char *target, struct head_line *ret_line)
+{
+    ret_line->plain = head_bytes_target(target);
+    ret_line->size = strlen(target);
 }
 
 static const char *
@@ -94,7 +38,7 @@ find_header(struct MHD_Connection *connection, const char *name)
 }
 
 void
-head_read(struct MHD_Connection *connection, const char *line_end,
+head_read(struct MHD_Connection *connection, const struct head_line *line,
           const char *version, struct routes_head *head)
 {
     head->after =
@@ -105,5 +49,43 @@ head_read(struct MHD_Connection *connection, const char *line_end,
     head->transfer = find_header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING);
     head->authorization =
         find_header(connection, MHD_HTTP_HEADER_AUTHORIZATION);
-    head->twofold = is_twofold(connection, head->method, line_end, version);
+    head->twofold = is_twofold(connection, line, head->method, version);
+}
+
+/* ---- Who asks, behind a proxy -------------------------------------------- */
+
+struct looking {
+    const char *name, *value;
+};
+
+static enum MHD_Result
+look_at(void *context, enum MHD_ValueKind kind, const char *name,
+        const char *value)
+{
+    struct looking *looking = context;
+    (void)kind;
+    if (strcasecmp(name, looking->name) == 0) {
+        looking->value = value;
+    }
+    return MHD_YES;
+}
+
+bool
+head_client(struct MHD_Connection *connection, const char *name,
+            union proxy_address *ret_address)
+{
+    struct looking looking = {name, NULL};
+    const char *last;
+    size_t size;
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at,
+                                    &looking);
+    if (looking.value == NULL) {
+        return false;
+    }
+    last = strrchr(looking.value, ',');
+    last = last != NULL ? last + 1 : looking.value;
+    last += strspn(last, " \t");
+    size = strcspn(last, " \t");
+    return last[size + strspn(last + size, " \t")] == '\0' &&
+           proxy_address_read(last, size, ret_address);
 }

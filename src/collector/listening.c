@@ -126,14 +126,16 @@ look_up(const char *host, const char *port, struct addrinfo **ret_info)
     return getaddrinfo(NULL, port, &hints, ret_info);
 }
 
-enum sotto_status
-listening_open(const char *place, bool open, int *ret_fd, unsigned *ret_port,
-               struct sotto_error *err)
+/* Where a place is, which the caller frees; only a loopback address unless it
+   may be open. */
+static enum sotto_status
+find_place(const char *place, bool open, struct addrinfo **ret_info,
+           struct sotto_error *err)
 {
     const char *host = NULL, *port = NULL;
     struct addrinfo *info = NULL;
-    enum sotto_status status;
-    int failed, fd = -1;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    int failed;
     char *copy = host_text_copy(place, strlen(place));
     if (copy == NULL) {
         return host_fail_memory(err);
@@ -153,6 +155,7 @@ listening_open(const char *place, bool open, int *ret_fd, unsigned *ret_port,
         goto done;
     }
     if (!open && !is_loopback(info->ai_addr)) {
+        freeaddrinfo(info);
         status = host_fail(err, SOTTO_STATUS_REFUSED, 0,
                            "'%s' is open to other machines, and without TLS "
                            "everybody in between would read who reports: give "
@@ -162,15 +165,40 @@ listening_open(const char *place, bool open, int *ret_fd, unsigned *ret_port,
                            host_shown(place));
         goto done;
     }
-    status = bind_to(info, place, &fd, err);
-    if (status == SOTTO_STATUS_OK) {
+    *ret_info = info;
+done:
+    free(copy);
+    return status;
+}
+
+enum sotto_status
+listening_open(const char *place, bool open, int *ret_fd, unsigned *ret_port,
+               bool *ret_loopback, struct sotto_error *err)
+{
+    struct addrinfo *info = NULL;
+    int fd = -1;
+    enum sotto_status status = find_place(place, open, &info, err);
+    if (info != NULL) {
+        status = bind_to(info, place, &fd, err);
+    }
+    if (status == SOTTO_STATUS_OK && info != NULL) {
         *ret_fd = fd;
         *ret_port = port_of(fd);
+        *ret_loopback = is_loopback(info->ai_addr);
     }
-done:
     if (info != NULL) {
         freeaddrinfo(info);
     }
-    free(copy);
+    return status;
+}
+
+enum sotto_status
+listening_check(const char *place, bool open, struct sotto_error *err)
+{
+    struct addrinfo *info = NULL;
+    enum sotto_status status = find_place(place, open, &info, err);
+    if (status == SOTTO_STATUS_OK) {
+        freeaddrinfo(info);
+    }
     return status;
 }

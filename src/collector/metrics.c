@@ -35,6 +35,28 @@ metrics_answered(struct metrics *metrics, unsigned status)
         memory_order_relaxed);
 }
 
+/* The steps of the histogram, and their names. */
+static const struct {
+    double seconds;
+    const char *name;
+} step[METRICS_STEPS] = {
+    {0.001, "0.001"}, {0.0025, "0.0025"}, {0.005, "0.005"}, {0.01, "0.01"},
+    {0.025, "0.025"}, {0.05, "0.05"},     {0.1, "0.1"},     {0.25, "0.25"},
+    {0.5, "0.5"},     {1, "1"},           {2.5, "2.5"},     {10, "10"},
+};
+
+void
+metrics_took(struct metrics *metrics, double seconds)
+{
+    unsigned at = 0;
+    while (at < METRICS_STEPS && seconds > step[at].seconds) {
+        at++;
+    }
+    atomic_fetch_add_explicit(&metrics->took[at], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&metrics->took_us, (uint64_t)(seconds * 1e6),
+                              memory_order_relaxed);
+}
+
 /* ---- Writing ------------------------------------------------------------- */
 
 static void
@@ -70,6 +92,28 @@ put_answers(struct metrics *metrics, struct host_text *text)
                        judge_verdict_name((enum judge_verdict)i));
         put_value(text, "reports_total", label, &metrics->reports[i]);
     }
+}
+
+/* Steps are cumulative: what took less is in each behind it, too. */
+static void
+put_took(struct metrics *metrics, struct host_text *text)
+{
+    uint64_t count = 0;
+    put_type(text, "answer_seconds", "histogram",
+             "from a request's last byte to its answer");
+    for (unsigned i = 0; i <= METRICS_STEPS; i++) {
+        count += atomic_load_explicit(&metrics->took[i], memory_order_relaxed);
+        host_text_print(text,
+                        "sotto_answer_seconds_bucket{le=\"%s\"} %" PRIu64 "\n",
+                        i < METRICS_STEPS ? step[i].name : "+Inf", count);
+    }
+    host_text_print(
+        text,
+        "sotto_answer_seconds_sum %.6f\nsotto_answer_seconds_count %" PRIu64
+        "\n",
+        (double)atomic_load_explicit(&metrics->took_us, memory_order_relaxed) /
+            1e6,
+        count);
 }
 
 void
@@ -108,6 +152,7 @@ metrics_write(struct metrics *metrics, struct host_text *text)
         {"connections", "gauge", "open connections", &metrics->connections},
     };
     put_answers(metrics, text);
+    put_took(metrics, text);
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         put_type(text, row[i].name, row[i].type, row[i].help);
         put_value(text, row[i].name, "", row[i].value);

@@ -15,9 +15,14 @@
 
 #define METRICS_CLASSES 6u /* of statuses: 0xx (never) to 5xx */
 
+#define METRICS_STEPS 12u /* of the histogram of seconds, but the last */
+
 struct metrics {
     atomic_uint_fast64_t answers[METRICS_CLASSES];
     atomic_uint_fast64_t reports[JUDGE_VERDICTS];
+    /* Requests by how long an answer took, from their last byte on. */
+    atomic_uint_fast64_t took[METRICS_STEPS + 1];
+    atomic_uint_fast64_t took_us;           /* all of them, microseconds */
     atomic_uint_fast64_t commits, failures; /* groups put on disk, or not */
     atomic_uint_fast64_t windows, batches;  /* moved on; handed out */
     atomic_uint_fast64_t move_failures, scrub_failures;
@@ -37,6 +42,8 @@ void metrics_init(struct metrics *metrics);
 void metrics_judged(struct metrics *metrics, const struct judge *judge);
 /* Counts an answer by its status. */
 void metrics_answered(struct metrics *metrics, unsigned status);
+/* Counts how long an answer took. */
+void metrics_took(struct metrics *metrics, double seconds);
 /* Appends all of it; what is known of campaigns is the caller's to add. */
 void metrics_write(struct metrics *metrics, struct host_text *text);
 

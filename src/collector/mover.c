@@ -16,20 +16,20 @@
 
 static void
 log_move(const struct mover *mover, enum sotto_log_level level,
-         const char *text)
+         const char *code, const char *text)
 {
     if (mover->options.log != NULL) {
-        mover->options.log(mover->options.log_context, level, text);
+        mover->options.log(mover->options.log_context, level, code, text);
     }
 }
 
 static void
-say_why(const struct mover *mover, enum sotto_log_level level, const char *what,
-        const struct sotto_error *err, const char *advice)
+say_why(const struct mover *mover, enum sotto_log_level level, const char *code,
+        const char *what, const struct sotto_error *err, const char *advice)
 {
     char text[sizeof err->message + 320];
     (void)snprintf(text, sizeof text, "%s: %s; %s", what, err->message, advice);
-    log_move(mover, level, text);
+    log_move(mover, level, code, text);
 }
 
 static void
@@ -144,7 +144,8 @@ end_move(struct mover *mover)
                                   memory_order_relaxed);
     }
     if (mover->failing) {
-        log_move(mover, SOTTO_LOG_INFO, "windows are moved on again");
+        log_move(mover, SOTTO_LOG_INFO, "windows-stuck-over",
+                 "windows are moved on again");
     }
     mover->moving = mover->real = mover->failing = false;
     mover->owed = true;
@@ -193,7 +194,7 @@ mover_failed(struct mover *mover, const struct mover_step *step,
                               memory_order_relaxed);
     if (!mover->failing) {
         mover->failing = true;
-        say_why(mover, SOTTO_LOG_ERROR,
+        say_why(mover, SOTTO_LOG_ERROR, "windows-stuck",
                 "windows are not moved on, and their reports stay beside what "
                 "is kept of their ids",
                 err,
@@ -212,7 +213,7 @@ scrub_failed(struct mover *mover, const struct sotto_error *err)
     mover->scrub_at = host_seconds() + mover->options.patience_s;
     if (mover->said != MOVER_SAID_FAILED) {
         mover->said = MOVER_SAID_FAILED;
-        say_why(mover, SOTTO_LOG_WARNING,
+        say_why(mover, SOTTO_LOG_WARNING, "files-unclean",
                 "the store's files may still tell how reports came", err,
                 "docs/collector.md says what to do");
     }
@@ -229,7 +230,7 @@ scrub_blocked(struct mover *mover)
     if (now - mover->blocked_at >= mover->options.patience_s &&
         mover->said == MOVER_SAID_CLEAN) {
         mover->said = MOVER_SAID_READER;
-        log_move(mover, SOTTO_LOG_WARNING,
+        log_move(mover, SOTTO_LOG_WARNING, "reader-in-way",
                  "a reader keeps the store's log from being cut: it grows, and "
                  "tells how reports of past windows came; end the program that "
                  "reads the store all that time");
@@ -240,7 +241,8 @@ static void
 scrub_done(struct mover *mover)
 {
     if (mover->said != MOVER_SAID_CLEAN) {
-        log_move(mover, SOTTO_LOG_INFO, "the store's files are clean again");
+        log_move(mover, SOTTO_LOG_INFO, "files-unclean-over",
+                 "the store's files are clean again");
     }
     mover->said = MOVER_SAID_CLEAN;
     mover->owed = false;
@@ -329,7 +331,7 @@ mover_finish(struct mover *mover, double seconds)
     }
     if (mover->moving || holds_reports(mover) || mover->owed) {
         log_move(
-            mover, SOTTO_LOG_WARNING,
+            mover, SOTTO_LOG_WARNING, "stopped-early",
             "stopped before the last reports were moved on and the log cut: "
             "until it is started again, the store tells how they came");
     }

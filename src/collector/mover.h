@@ -38,7 +38,8 @@ struct mover_options {
     double again_s;    /* until what failed is tried again */
     double patience_s; /* that a reader may be in the way before it is said */
     struct metrics *metrics;
-    void (*log)(void *context, enum sotto_log_level level, const char *text);
+    void (*log)(void *context, enum sotto_log_level level, const char *code,
+                const char *text);
     void *log_context;
 };
 

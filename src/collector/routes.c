@@ -26,9 +26,8 @@ static const char no_path[] = ROUTES_SENTENCE(
     "there is nothing here: the paths are /v1/campaigns/NAME/mechanism, "
     "mechanism.minisig, reports and batches, /healthz and /metrics, and the "
     "campaign may have ended");
-static const char no_token[] =
-    ROUTES_SENTENCE("this needs the analyst's token: send "
-                    "'Authorization: Bearer TOKEN'");
+static const char no_token[] = ROUTES_SENTENCE("this needs a token: send "
+                                               "'Authorization: Bearer TOKEN'");
 static const char other_type[] =
     ROUTES_SENTENCE("send reports as application/octet-stream or "
                     "application/x-ndjson, without compression");
@@ -38,7 +37,9 @@ static const char too_long[] =
     ROUTES_SENTENCE("the body is too long: send fewer reports at a time");
 static const char twofold[] = ROUTES_SENTENCE(
     "two readers could take this request for two different ones: send each "
-    "header once, either a Content-Length or chunks, and no NUL");
+    "header once, on a line of its own that ends with CR LF, with no blank "
+    "before its colon and no control character, and either a Content-Length "
+    "or chunks");
 
 struct routes_answer
 routes_error(unsigned status, const char *sentence)
@@ -101,16 +102,16 @@ check_reading(const struct routes_head *head, struct routes_plan *plan)
     return true;
 }
 
-/* Without a token there is no analyst's side at all. */
+/* Without its token a path is not there at all. */
 static bool
-check_analyst(const struct routes_state *state, const struct routes_head *head,
-              struct routes_plan *plan)
+check_token(const struct token *token, const struct routes_head *head,
+            struct routes_plan *plan)
 {
-    if (!state->token->set) {
+    if (!token->set) {
         refuse_plan(plan, 404, no_path);
         return false;
     }
-    if (!token_right(state->token, head->authorization)) {
+    if (!token_right(token, head->authorization)) {
         refuse_plan(plan, 401, no_token);
         return false;
     }
@@ -152,7 +153,8 @@ static void
 plan_batches(const struct routes_state *state, const struct routes_head *head,
              struct routes_plan *plan)
 {
-    if (!check_analyst(state, head, plan) || !check_reading(head, plan)) {
+    if (!check_token(&state->tokens->reports, head, plan) ||
+        !check_reading(head, plan)) {
         return;
     }
     if (head->after != NULL && !read_whole(head->after, &plan->after)) {
@@ -189,7 +191,7 @@ plan_campaign(const struct routes_state *state, const struct routes_head *head,
     if (plan->hash != NULL && strcmp(what, "/batches") == 0) {
         /* Those of one that has ended, too. */
         plan_batches(state, head, plan);
-    } else if (campaign == NULL) {
+    } else if (campaign == NULL || state->operations) {
         return;
     } else if (strcmp(what, "/reports") == 0) {
         plan_reports(state, head, plan);
@@ -218,6 +220,35 @@ plan_health(const struct routes_state *state, const struct routes_head *head,
     }
 }
 
+/* ---- Operations ---------------------------------------------------------- */
+
+/* What operators ask for: a path, the token that opens it, and what is done. A
+   page for people is a row with a task of its own. */
+static const struct {
+    const char *path;
+    bool reports; /* the token for reports, else that for metrics */
+    enum routes_task task;
+} operation[] = {
+    {"/metrics", false, ROUTES_METRICS},
+};
+
+/* The token for reports is that for metrics, too, where it is alone. */
+static void
+plan_operation(const struct routes_state *state, const struct routes_head *head,
+               struct routes_plan *plan)
+{
+    const struct tokens *tokens = state->tokens;
+    for (size_t i = 0; i < sizeof operation / sizeof *operation; i++) {
+        bool reports = operation[i].reports || !tokens->metrics.set;
+        if (strcmp(head->path, operation[i].path) == 0 &&
+            check_token(reports ? &tokens->reports : &tokens->metrics, head,
+                        plan) &&
+            check_reading(head, plan)) {
+            plan->task = operation[i].task;
+        }
+    }
+}
+
 /* Whether somebody in front of us may see another request in these bytes. */
 static bool
 is_twofold(const struct routes_head *head)
@@ -237,15 +268,13 @@ routes_plan(const struct routes_state *state, const struct routes_head *head,
                                          length > state->body_most));
     if (is_twofold(head)) {
         refuse_plan(&plan, 400, twofold);
-        plan.cut = true;
+        plan.twofold = plan.cut = true;
     } else if (strncmp(head->path, PREFIX, PREFIX_SIZE) == 0) {
         plan_campaign(state, head, &plan);
     } else if (strcmp(head->path, "/healthz") == 0) {
         plan_health(state, head, &plan);
-    } else if (strcmp(head->path, "/metrics") == 0 &&
-               check_analyst(state, head, &plan) &&
-               check_reading(head, &plan)) {
-        plan.task = ROUTES_METRICS;
+    } else if (state->operations || !state->apart) {
+        plan_operation(state, head, &plan);
     }
     *ret_plan = plan;
 }

@@ -20,12 +20,14 @@ struct routes_head {
     const char *path;  /* as it came: nothing is unescaped */
     const char *after; /* of the query */
     const char *type, *coding, *length, *transfer, *authorization;
-    bool twofold; /* one of these or Host is there twice, or a NUL is */
+    bool twofold; /* two readers could read the head in two ways */
 };
 
 struct routes_state {
     const struct campaigns *campaigns;
-    const struct token *token;
+    const struct tokens *tokens;
+    bool operations; /* it came in where operations are */
+    bool apart;      /* they have a place of their own */
     size_t body_most;
     bool healthy;
     bool behind; /* healthy, but windows that ended are still there */
@@ -54,6 +56,7 @@ struct routes_plan {
     size_t length;
     uint64_t after;
     bool cut; /* the body's end is too far away, or not known: close */
+    bool twofold;
     struct routes_answer answer;
 };
 

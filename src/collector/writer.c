@@ -62,11 +62,11 @@ struct writer {
 
 static void
 log_commit(const struct writer *writer, enum sotto_log_level level,
-           const char *text)
+           const char *code, const char *text)
 {
     const struct mover_options *options = &writer->options.mover;
     if (options->log != NULL) {
-        options->log(options->log_context, level, text);
+        options->log(options->log_context, level, code, text);
     }
 }
 
@@ -223,11 +223,12 @@ note_health(struct writer *writer, bool healthy, const struct sotto_error *err)
     }
     writer->sick = !healthy;
     if (healthy) {
-        log_commit(writer, SOTTO_LOG_INFO, "the store takes reports again");
+        log_commit(writer, SOTTO_LOG_INFO, "store-refuses-over",
+                   "the store takes reports again");
     } else {
         (void)snprintf(text, sizeof text, "the store takes nothing: %s",
                        err->message);
-        log_commit(writer, SOTTO_LOG_ERROR, text);
+        log_commit(writer, SOTTO_LOG_ERROR, "store-refuses", text);
     }
 }
 

@@ -19,8 +19,8 @@
    may read is no secret. root may let a group read: so systemd hands a service
    what it keeps for it. What is no plain file, a pipe, say, has no reader but
    us. */
-static enum sotto_status
-check_mode(const char *path, struct sotto_error *err)
+enum sotto_status
+token_file_check(const char *path, struct sotto_error *err)
 {
     struct stat found;
     mode_t wrong;
@@ -37,7 +37,7 @@ check_mode(const char *path, struct sotto_error *err)
                      host_fail(err, SOTTO_STATUS_REFUSED, 0,
                                "'%s' is open to others than its owner (mode "
                                "%04o): say `chmod 600` of it, and take a "
-                               "new token if they may have read it",
+                               "new one if they may have read it",
                                host_shown(path),
                                (unsigned)found.st_mode & 07777u),
                      err, SOTTO_ABOUT_FILE, path);
@@ -63,7 +63,7 @@ token_file_read(const char *path, char **ret_token, size_t *ret_size,
 {
     uint8_t *text = NULL;
     size_t size = 0, length = 0;
-    enum sotto_status status = check_mode(path, err);
+    enum sotto_status status = token_file_check(path, err);
     status =
         HOST_THEN(status, host_file_read(path, FILE_MOST, &text, &size, err));
     if (status != SOTTO_STATUS_OK) {

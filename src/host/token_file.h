@@ -24,4 +24,10 @@ SOTTO_CHECKED enum sotto_status token_file_read(const char *path,
                                                 size_t *ret_size,
                                                 struct sotto_error *err);
 
+/* Whether a file with a secret is one for its owner alone, as above; one that
+   is not there, or no plain file, is for who reads it to find. Statuses:
+   REFUSED. */
+SOTTO_CHECKED enum sotto_status token_file_check(const char *path,
+                                                 struct sotto_error *err);
+
 #endif

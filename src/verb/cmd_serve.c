@@ -6,7 +6,6 @@
  * never anything of a report or of who sent it.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,51 +14,48 @@
 #include "cli/json_print.h"
 #include "cli/output_file.h"
 #include "cli/setting_options.h"
+#include "verb/serve_log.h"
 
 /* ---- What it says -------------------------------------------------------- */
 
-struct speaker {
-    pthread_mutex_t lock; /* threads of the collector speak, too */
-    bool json;
-};
-
-static void
-write_log(void *context, enum sotto_log_level level, const char *text)
-{
-    static const char *const names[] = {"info", "warning", "error"};
-    struct speaker *speaker = context;
-    (void)pthread_mutex_lock(&speaker->lock);
-    if (speaker->json) {
-        json_begin(stderr);
-        json_text(stderr, "level", names[level]);
-        json_text(stderr, "message", text);
-        json_end(stderr);
-    } else if (level == SOTTO_LOG_INFO) {
-        cli_note("%s", text);
-    } else {
-        cli_error("%s", text);
-    }
-    (void)pthread_mutex_unlock(&speaker->lock);
-}
+#define PLACE_SIZE 512u
 
 /* Where it listens: the host as it was given, the port as it is. */
 static void
-say_listening(const struct cli_args *args, const char *listen, bool tls,
-              unsigned port)
+write_place(char place[PLACE_SIZE], const char *listen, unsigned port)
 {
     const char *colon = strrchr(listen, ':');
-    char place[512];
-    (void)snprintf(place, sizeof place, "%.*s:%u", (int)(colon - listen),
-                   listen, port);
+    (void)snprintf(place, PLACE_SIZE, "%.*s:%u", (int)(colon - listen), listen,
+                   port);
+}
+
+static void
+say_listening(const struct cli_args *args,
+              const struct sotto_collector_options *options,
+              const struct sotto_collector *collector)
+{
+    bool tls = options->tls_cert != NULL, apart = options->operations != NULL;
+    char place[PLACE_SIZE], operations[PLACE_SIZE];
+    write_place(place, options->listen, sotto_collector_port(collector));
+    if (apart) {
+        write_place(operations, options->operations,
+                    sotto_collector_operations_port(collector));
+    }
     if (cli_given(args, "json")) {
         json_begin(stdout);
         json_text(stdout, "listening", place);
         json_bool(stdout, "tls", tls);
+        if (apart) {
+            json_text(stdout, "operations_at", operations);
+        }
         setting_options_json(stdout, args);
         json_end(stdout);
     } else {
         (void)printf("listening on %s%s\n", cli_shown(place),
                      tls ? " with TLS" : "");
+        if (apart) {
+            (void)printf("operations on %s\n", cli_shown(operations));
+        }
     }
     (void)fflush(stdout);
 }
@@ -112,35 +108,37 @@ take_signals(void)
 }
 
 static void
-reload_mechanisms(struct sotto_collector *collector, struct speaker *speaker)
+reload_all(struct sotto_collector *collector, struct serve_log *log)
 {
     struct sotto_error err = {0};
     char text[sizeof err.message + 64];
     if (sotto_collector_reload(collector, &err) == SOTTO_STATUS_OK) {
-        write_log(speaker, SOTTO_LOG_INFO, "the mechanisms were read again");
+        serve_log_write(log, SOTTO_LOG_INFO, "reloaded",
+                        "the mechanisms, tokens and certificate were read "
+                        "again");
     } else {
         (void)snprintf(text, sizeof text, "all goes on as before: %s",
                        err.message);
-        write_log(speaker, SOTTO_LOG_ERROR, text);
+        serve_log_write(log, SOTTO_LOG_ERROR, "reload-failed", text);
     }
 }
 
 /* Until it is asked to stop. */
 static void
-run_until_stopped(struct sotto_collector *collector, struct speaker *speaker)
+run_until_stopped(struct sotto_collector *collector, struct serve_log *log)
 {
     while (asked_stop == 0) {
         (void)sem_wait(&asked);
         if (asked_reload != 0 && asked_stop == 0) {
             asked_reload = 0;
-            reload_mechanisms(collector, speaker);
+            reload_all(collector, log);
         }
     }
 }
 
 static int
 run_collector(const struct cli_args *args,
-              struct sotto_collector_options *options, struct speaker *speaker)
+              struct sotto_collector_options *options, struct serve_log *log)
 {
     struct sotto_collector *collector = NULL;
     struct sotto_error err = {0};
@@ -149,16 +147,38 @@ run_collector(const struct cli_args *args,
     if (sotto_collector_start(options, &collector, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    say_listening(args, options->listen, options->tls_cert != NULL,
-                  sotto_collector_port(collector));
+    say_listening(args, options, collector);
+    serve_log_write(log, SOTTO_LOG_INFO, "started",
+                    "version " SOTTO_VERSION " takes reports");
     status = write_port(cli_value(args, "port-file"),
                         sotto_collector_port(collector));
     if (status == CLI_EXIT_DONE) {
-        run_until_stopped(collector, speaker);
-        write_log(speaker, SOTTO_LOG_INFO, "stopping: answering what has come");
+        run_until_stopped(collector, log);
+        serve_log_write(log, SOTTO_LOG_INFO, "stopping",
+                        "answering what has come");
     }
     sotto_collector_stop(collector);
+    serve_log_write(log, SOTTO_LOG_INFO, "stopped", "the store is closed");
     return status;
+}
+
+static int
+check_config(const struct cli_args *args,
+             const struct sotto_collector_options *options)
+{
+    struct sotto_error err = {0};
+    if (sotto_collector_check(options, &err) != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    if (cli_given(args, "json")) {
+        json_begin(stdout);
+        json_bool(stdout, "good", true);
+        setting_options_json(stdout, args);
+        json_end(stdout);
+    } else {
+        (void)printf("all is as it should be: it would start\n");
+    }
+    return CLI_EXIT_DONE;
 }
 
 /* ---- The verb ------------------------------------------------------------ */
@@ -166,22 +186,26 @@ run_collector(const struct cli_args *args,
 static int
 run_serve(const struct cli_args *args)
 {
-    struct speaker speaker = {.json = cli_given(args, "json")};
-    struct sotto_collector_options options = {.log = write_log,
-                                              .log_context = &speaker};
+    struct serve_log log;
+    struct sotto_collector_options options = {.log = serve_log_write,
+                                              .log_context = &log};
     struct sotto_error err = {0};
     size_t sets = 0;
     struct sotto_setting *set = setting_options_given(
         args, setting_options_of(cmd_serve.setting_at), &sets);
-    int status = CLI_EXIT_FAILED;
-    (void)pthread_mutex_init(&speaker.lock, NULL);
-    if (set != NULL) {
-        status =
-            sotto_collector_set(&options, set, sets, &err) == SOTTO_STATUS_OK
-                ? run_collector(args, &options, &speaker)
-                : cli_fail(&err);
+    int status;
+    serve_log_init(&log, cli_given(args, "json"));
+    if (set == NULL) {
+        status = CLI_EXIT_FAILED;
+    } else if (sotto_collector_set(&options, set, sets, &err) !=
+               SOTTO_STATUS_OK) {
+        status = cli_fail(&err);
+    } else {
+        status = cli_given(args, "check-config")
+                     ? check_config(args, &options)
+                     : run_collector(args, &options, &log);
     }
-    (void)pthread_mutex_destroy(&speaker.lock);
+    serve_log_clear(&log);
     free(set);
     return status;
 }
@@ -190,6 +214,8 @@ static const char *const wanted[] = {NULL};
 
 static const struct cli_option options[] = {
     {0, false, false, "port-file", "F", "write the port there, when listening"},
+    {0, false, false, "check-config", NULL,
+     "look at all that starting needs, and exit: 0 if it would\nstart"},
     CLI_OPTION_END,
 };
 
@@ -198,16 +224,17 @@ const struct cli_verb cmd_serve = {
     .summary = "collect reports over HTTP into a store",
     .usage =
         "--mechanism M --pub K.pub --store sqlite:PATH\n"
-        "      [--listen HOST:PORT] [--admin-token-file F]\n"
+        "      [--listen HOST:PORT] [--operations HOST:PORT]\n"
+        "      [--admin-token-file F] [--metrics-token-file F]\n"
         "      [--tls-cert F --tls-key F | --plain-behind-proxy] [OPTIONS]",
     .about =
         "Serves signed mechanisms to devices and takes their reports: "
         "NAME.sotto is the\ncampaign NAME, at /v1/campaigns/NAME. An answer "
         "with success means that the\nreports are on disk. Prints where it "
         "listens, then runs until SIGTERM or Ctrl-C,\nwhich answer what has "
-        "come; SIGHUP reads the mechanisms again. No address and\nnothing of "
-        "a report is logged. docs/collector.md says what travels and what "
-        "is\nkept.\n",
+        "come; SIGHUP reads mechanisms, tokens and the certificate\nagain. No "
+        "address and nothing of a report is logged. docs/collector.md says "
+        "what\ntravels and what is kept, docs/operate.md how to run it.\n",
     .example = "sotto keygen -o collector --no-password\n"
                "sotto sign wdbc.sotto --key collector.key\n"
                "sotto serve --mechanism wdbc.sotto --pub collector.pub \\\n"

@@ -110,6 +110,10 @@ class Collector:
         if match is None:
             raise AssertionError("it does not listen: " + self.said())
         self.port = int(match.group(1))
+        self.operations = None
+        if "--operations" in options:
+            second = self.process.stdout.readline().decode()
+            self.operations = int(second.rsplit(":", 1)[1])
 
     def said(self):
         return self.log.read_bytes().decode()

@@ -306,13 +306,14 @@ static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static char log_text[16384];
 
 static inline void
-fake_log(void *context, enum sotto_log_level level, const char *text)
+fake_log(void *context, enum sotto_log_level level, const char *code,
+         const char *text)
 {
     (void)context;
     (void)pthread_mutex_lock(&log_lock);
     size_t at = strlen(log_text);
-    (void)snprintf(log_text + at, sizeof log_text - at, "%d %s\n", (int)level,
-                   text);
+    (void)snprintf(log_text + at, sizeof log_text - at, "%d %s: %s\n",
+                   (int)level, code, text);
     (void)pthread_mutex_unlock(&log_lock);
 }
 

@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 
 static struct sotto_error err;
 static struct metrics metrics;
+static struct refusals refusals;
 static struct connections *all;
 
 /* A connection, and the client's end of it. */
@@ -64,7 +66,9 @@ make(unsigned seconds)
         .plain = true,
     };
     metrics_init(&metrics);
-    return connections_new(&limits, &metrics, &all, &err) == SOTTO_STATUS_OK
+    refusals_init(&refusals, NULL, NULL, 60);
+    return connections_new(&limits, &metrics, &refusals, &all, &err) ==
+                   SOTTO_STATUS_OK
                ? 0
                : -1;
 }
@@ -88,28 +92,76 @@ tear_down(void **state)
 {
     (void)state;
     connections_free(all);
+    refusals_clear(&refusals);
     return 0;
+}
+
+/* A connection that was let in; none: `connection` is NULL. The one that was
+   WAITING and gave way for it is closed. */
+static struct one
+admit_one(const char *text)
+{
+    int pair[2], leaver = -1;
+    struct one one = {NULL, -1, -1};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    one.connection = connections_admit(all, pair[0], from(text), &leaver);
+    if (leaver >= 0) {
+        assert_int_equal(shutdown(leaver, SHUT_RDWR), 0);
+    }
+    one.near = pair[0];
+    one.far = pair[1];
+    if (one.connection == NULL) {
+        assert_int_equal(close(one.near), 0);
+        assert_int_equal(close(one.far), 0);
+    }
+    return one;
+}
+
+static bool
+is_let_in(const char *text)
+{
+    struct one one = admit_one(text);
+    if (one.connection != NULL) {
+        connections_close(all, one.connection);
+        assert_int_equal(close(one.near), 0);
+        assert_int_equal(close(one.far), 0);
+    }
+    return one.connection != NULL;
+}
+
+/* One that has sent nothing, or something. */
+static struct one
+open_silent(const char *text)
+{
+    struct one one = admit_one(text);
+    assert_non_null(one.connection);
+    return one;
 }
 
 static struct one
 open_one(const char *text)
 {
-    int pair[2];
-    struct one one;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    one.near = pair[0];
-    one.far = pair[1];
-    one.connection = connections_open(all, one.near, from(text));
-    assert_non_null(one.connection);
+    struct one one = open_silent(text);
+    assert_true(connection_heard(one.connection));
+    connection_taken(one.connection);
     return one;
 }
 
 static void
 close_one(struct one one)
 {
-    connections_close(all, one.connection);
+    /* One that gave way in silence is forgotten already. */
+    if (connections_find(all, one.near) == one.connection) {
+        connections_close(all, one.connection);
+    }
     assert_int_equal(close(one.near), 0);
     assert_int_equal(close(one.far), 0);
+}
+
+static unsigned
+count_of(enum refusal kind)
+{
+    return (unsigned)atomic_load(&refusals.count[kind]);
 }
 
 /* Lets it have a request answered: it is between requests. */
@@ -118,6 +170,17 @@ make_idle(struct one one)
 {
     connection_line(one.connection);
     assert_true(connection_complete(one.connection));
+    connection_answered(one.connection, false);
+    connection_sent(one.connection);
+}
+
+/* The same with success. */
+static void
+make_proven(struct one one)
+{
+    connection_line(one.connection);
+    assert_true(connection_complete(one.connection));
+    connection_answered(one.connection, true);
     connection_sent(one.connection);
 }
 
@@ -137,30 +200,34 @@ pause_ms(int ms)
 
 /* ---- Counting ------------------------------------------------------------ */
 
+/* All places are taken by requests that are being answered: an origin's first
+   connection is let in beyond them, for a while; its second is not. */
 static void
 test_total(void **state)
 {
-    static const char *const names[MOST] = {
-        "192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4",
-        "192.0.2.5", "192.0.2.6", "192.0.2.7", "192.0.2.8"};
-    struct one one[MOST];
+    struct one one[MOST + CONNECTIONS_BEYOND];
+    char name[32];
     (void)state;
-    for (size_t i = 0; i < MOST; i++) {
-        assert_true(connections_room(all, from(names[i])));
-        one[i] = open_one(names[i]);
-    }
-    /* They are arriving, and of an origin each: nobody gives way. */
-    assert_false(connections_room(all, from("192.0.2.9")));
-    assert_int_equal(metrics.turned_away, 1);
-    assert_int_equal(metrics.connections, MOST);
-    close_one(one[3]);
-    assert_true(connections_room(all, from("192.0.2.9")));
-    for (size_t i = 0; i < MOST; i++) {
-        if (i != 3) {
-            close_one(one[i]);
+    for (size_t i = 0; i < MOST + CONNECTIONS_BEYOND; i++) {
+        assert_true(connections_ready(all));
+        (void)snprintf(name, sizeof name, "192.0.%zu.1", i);
+        one[i] = open_one(name);
+        connection_line(one[i].connection);
+        assert_true(connection_complete(one[i].connection));
+        if (i + 1 == MOST) {
+            assert_false(is_let_in("192.0.0.1"));
+            assert_int_equal(count_of(REFUSAL_FULL), 1);
         }
     }
+    assert_false(connections_ready(all));
+    assert_false(is_let_in("198.51.100.1"));
+    assert_int_equal(metrics.turned_away, 2);
+    assert_int_equal(metrics.connections, MOST + CONNECTIONS_BEYOND);
+    for (size_t i = 0; i < MOST + CONNECTIONS_BEYOND; i++) {
+        close_one(one[i]);
+    }
     assert_int_equal(metrics.connections, 0);
+    assert_true(is_let_in("198.51.100.1"));
 }
 
 /* Fills an origin and asks for others: who counts with it? */
@@ -179,86 +246,259 @@ test_origins(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct one one[ADDRESS_MOST];
         for (size_t j = 0; j < ADDRESS_MOST; j++) {
-            assert_true(connections_room(all, from(cases[i].full)));
             one[j] = open_one(cases[i].full);
+            connection_line(one[j].connection);
         }
-        assert_false(connections_room(all, from(cases[i].full)));
-        assert_false(connections_room(all, from(cases[i].same)));
-        assert_true(connections_room(all, from(cases[i].other)));
+        assert_false(is_let_in(cases[i].full));
+        assert_false(is_let_in(cases[i].same));
+        assert_true(is_let_in(cases[i].other));
+        assert_int_equal(count_of(REFUSAL_ADDRESS), 2 * (i + 1));
         for (size_t j = 0; j < ADDRESS_MOST; j++) {
             close_one(one[j]);
         }
     }
 }
 
-/* Idle ones of the origin that has most give way, the longest idle first; an
-   origin that has most itself gets nothing from others. */
+/* Of an origin that is full the one between requests gives way to the origin's
+   own next one, be it one that finishes or not: those behind one address are
+   not shut out by each other. */
 static void
-test_giving_way(void **state)
+test_own(void **state)
 {
-    struct one many[ADDRESS_MOST], few[2];
+    struct one one[ADDRESS_MOST];
     (void)state;
-    few[0] = open_one("192.0.2.2");
-    make_idle(few[0]);
-    pause_ms(20); /* the clock is coarse */
     for (size_t i = 0; i < ADDRESS_MOST; i++) {
-        many[i] = open_one("192.0.2.1");
-        if (i != 0) {
-            make_idle(many[i]);
+        one[i] = open_one("192.0.2.1");
+        connection_line(one[i].connection);
+    }
+    assert_false(is_let_in("192.0.2.1"));
+    assert_true(connection_complete(one[3].connection));
+    connection_answered(one[3].connection, true);
+    connection_sent(one[3].connection);
+    struct one next = open_one("192.0.2.1");
+    assert_true(is_shut(one[3], 0));
+    assert_int_equal(count_of(REFUSAL_IDLE), 1);
+    close_one(next);
+    for (size_t i = 0; i < ADDRESS_MOST; i++) {
+        close_one(one[i]);
+    }
+}
+
+/* Silent ones first, whatever they weigh; then idle ones; then slow ones; then
+   any of an origin that weighs more. */
+static void
+test_order(void **state)
+{
+    struct one silent, idle, slow, fast, one[4], newcomer[5];
+    (void)state;
+    silent = open_silent("192.0.1.1");
+    slow = open_one("192.0.2.1");
+    connection_line(slow.connection);
+    fast = open_one("192.0.3.1");
+    connection_line(fast.connection);
+    for (size_t i = 0; i < 4; i++) { /* the heaviest, all being answered */
+        one[i] = open_one("192.0.4.1");
+        connection_line(one[i].connection);
+        assert_true(connection_complete(one[i].connection));
+    }
+    pause_ms(1005);
+    connection_grew(fast.connection, 100000);
+    idle = open_one("192.0.5.1");
+    make_idle(idle);
+    newcomer[0] = open_one("198.51.100.1");
+    assert_true(is_shut(silent, 0));
+    assert_false(is_shut(idle, 0));
+    newcomer[1] = open_one("198.51.101.1");
+    assert_true(is_shut(idle, 0));
+    assert_false(is_shut(slow, 0));
+    newcomer[2] = open_one("198.51.102.1");
+    assert_true(is_shut(slow, 0));
+    assert_false(is_shut(fast, 0));
+    connection_line(newcomer[0].connection);
+    newcomer[3] = open_one("198.51.103.1");
+    assert_true(is_shut(fast, 0));
+    assert_int_equal(count_of(REFUSAL_SILENT), 1);
+    assert_int_equal(count_of(REFUSAL_IDLE), 1);
+    assert_int_equal(count_of(REFUSAL_SLOW), 1);
+    assert_int_equal(count_of(REFUSAL_FRESH), 1);
+    /* What is shut can conclude nothing. */
+    assert_false(connection_complete(fast.connection));
+    /* An origin's second gets no place of one that has one. */
+    assert_false(is_let_in("198.51.100.1"));
+    newcomer[4] = open_one("198.51.104.1");
+    assert_int_equal(count_of(REFUSAL_FRESH), 2);
+    close_one(silent);
+    close_one(idle);
+    close_one(slow);
+    close_one(fast);
+    for (size_t i = 0; i < 5; i++) {
+        close_one(newcomer[i]);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        close_one(one[i]);
+    }
+    assert_int_equal(metrics.turned_away, 1);
+}
+
+/* Of several of a kind the one whose origin weighs most, and of these the one
+   that has been so for longest; neighbours weigh, too. */
+static void
+test_weight(void **state)
+{
+    struct one alone, many[3], near[4], newcomer;
+    (void)state;
+    alone = open_one("192.0.2.1");
+    make_idle(alone);
+    pause_ms(20); /* the clock is coarse */
+    for (size_t i = 0; i < 3; i++) {
+        many[i] = open_one("198.51.100.1");
+        make_idle(many[i]);
+        pause_ms(20);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        static const char *const names[] = {"203.0.113.1", "203.0.113.2",
+                                            "203.0.113.3", "203.0.113.4"};
+        near[i] = open_one(names[i]);
+        make_idle(near[i]);
+        pause_ms(20);
+    }
+    newcomer = open_one("2001:db8::1");
+    assert_true(is_shut(many[0], 0));
+    close_one(many[0]);
+    close_one(many[1]);
+    close_one(many[2]);
+    many[0] = open_one("2001:db8::1");
+    many[1] = open_one("2001:db8::1");
+    connection_line(newcomer.connection);
+    connection_line(many[0].connection);
+    connection_line(many[1].connection);
+    /* Four neighbours of one each: the oldest of them. */
+    many[2] = open_one("192.0.3.1");
+    assert_true(is_shut(near[0], 0));
+    assert_false(is_shut(alone, 0));
+    close_one(alone);
+    close_one(newcomer);
+    for (size_t i = 0; i < 3; i++) {
+        close_one(many[i]);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        close_one(near[i]);
+    }
+}
+
+/* An eighth is for those who finish requests: no other origin's takes it. */
+static void
+test_reserve(void **state)
+{
+    struct one proven, crowd[MOST];
+    char name[32];
+    (void)state;
+    proven = open_one("192.0.2.1");
+    make_proven(proven);
+    pause_ms(20);                       /* the clock is coarse */
+    for (size_t i = 0; i < MOST; i++) { /* the last one beyond the limit */
+        (void)snprintf(name, sizeof name, "198.51.%zu.1", i);
+        crowd[i] = open_one(name);
+        connection_line(crowd[i].connection);
+        if (i == 0) {
             pause_ms(20);
         }
     }
-    few[1] = open_one("192.0.2.2");
-    make_idle(few[1]);
-    assert_true(connections_room(all, from("192.0.2.3")));
-    assert_true(is_shut(many[1], 0));
-    assert_false(is_shut(many[0], 0));
-    /* What is shut can conclude nothing. */
-    connection_line(many[1].connection);
-    assert_false(connection_complete(many[1].connection));
-    assert_true(connections_room(all, from("192.0.2.3")));
-    struct one third = open_one("192.0.2.3");
-    assert_true(connections_room(all, from("192.0.2.3")));
-    assert_true(is_shut(many[2], 0));
-    assert_false(is_shut(few[0], 0));
-    close_one(third);
-    for (size_t i = 0; i < ADDRESS_MOST; i++) {
-        close_one(many[i]);
+    assert_false(is_shut(proven, 0));
+    assert_true(is_shut(crowd[0], 0));
+    /* Two of them are more than an eighth. */
+    assert_true(connection_complete(crowd[1].connection));
+    connection_answered(crowd[1].connection, true);
+    connection_sent(crowd[1].connection);
+    struct one next = open_one("203.0.113.1");
+    assert_true(is_shut(proven, 0));
+    close_one(next);
+    close_one(proven);
+    for (size_t i = 0; i < MOST; i++) {
+        close_one(crowd[i]);
     }
-    close_one(few[0]);
-    close_one(few[1]);
-    assert_int_equal(metrics.turned_away, 0);
 }
 
-/* Without one between requests, a slow one of an origin that has more than an
-   eighth of all; never one that is being answered. */
+/* An answer that is not taken gives way as a request that does not come. */
 static void
-test_slow(void **state)
+test_unread(void **state)
 {
-    struct one many[ADDRESS_MOST], few[MOST - ADDRESS_MOST];
+    struct one one[MOST], newcomer;
+    char name[32];
     (void)state;
-    for (size_t i = 0; i < ADDRESS_MOST; i++) {
-        many[i] = open_one("192.0.2.1");
-        connection_line(many[i].connection);
-        if (i > 0) {
-            assert_true(connection_complete(many[i].connection));
+    for (size_t i = 0; i < MOST; i++) {
+        (void)snprintf(name, sizeof name, "192.0.%zu.1", i);
+        one[i] = open_one(name);
+        connection_line(one[i].connection);
+        assert_true(connection_complete(one[i].connection));
+        if (i == 3) {
+            connection_answered(one[i].connection, true);
         }
     }
-    few[0] = open_one("192.0.2.2");
-    few[1] = open_one("192.0.2.3");
-    assert_false(connections_room(all, from("192.0.2.4")));
-    pause_ms(1005);
-    assert_true(connections_room(all, from("192.0.2.4")));
-    assert_true(is_shut(many[0], 0));
-    assert_false(connections_room(all, from("192.0.2.1")));
-    struct one newcomer = open_one("192.0.2.4");
-    assert_false(connections_room(all, from("192.0.2.5")));
+    newcomer = open_one("198.51.100.1");
+    assert_true(is_shut(one[3], 0));
     close_one(newcomer);
-    for (size_t i = 0; i < ADDRESS_MOST; i++) {
-        close_one(many[i]);
+    for (size_t i = 0; i < MOST; i++) {
+        close_one(one[i]);
     }
-    close_one(few[0]);
-    close_one(few[1]);
+}
+
+/* Behind a proxy: all are of its address, until they say whose they are. */
+static void
+test_claim(void **state)
+{
+    struct one one[ADDRESS_MOST], other;
+    (void)state;
+    for (size_t i = 0; i < ADDRESS_MOST; i++) {
+        one[i] = open_one("127.0.0.1");
+        assert_true(
+            connections_claim(all, one[i].connection, from("192.0.2.1")));
+        assert_true(
+            connections_claim(all, one[i].connection, from("192.0.2.1")));
+    }
+    other = open_one("127.0.0.1");
+    assert_false(connections_claim(all, other.connection, from("192.0.2.1")));
+    assert_true(connections_claim(all, other.connection, from("192.0.2.2")));
+    assert_true(connections_claim(all, one[0].connection, from("192.0.2.2")));
+    assert_true(connections_take(all, one[0].connection, 250));
+    assert_false(connections_take(all, other.connection, 1));
+    connections_give(all, one[0].connection, 250);
+    close_one(other);
+    for (size_t i = 0; i < ADDRESS_MOST; i++) {
+        close_one(one[i]);
+    }
+    assert_true(connections_claim(all, NULL, from("192.0.2.1")));
+}
+
+/* A server that closes a socket without having taken it says nothing. */
+static void
+test_lost(void **state)
+{
+    struct one one = open_silent("192.0.2.1"), other;
+    (void)state;
+    assert_ptr_equal(connections_waiting(all, one.near), one.connection);
+    assert_int_equal(connections_any_waiting(all), one.near);
+    assert_true(connection_heard(one.connection));
+    assert_null(connections_waiting(all, one.near));
+    assert_int_equal(connections_any_waiting(all), -1);
+    connections_lose(all, one.near);
+    assert_null(connections_find(all, one.near));
+    assert_int_equal(metrics.connections, 0);
+    close_one(one);
+    /* Or its number is there again: the old one is forgotten. */
+    one = open_silent("192.0.2.1");
+    assert_true(connection_heard(one.connection));
+    int leaver = -1;
+    other.connection =
+        connections_admit(all, one.near, from("192.0.2.2"), &leaver);
+    assert_non_null(other.connection);
+    assert_int_equal(metrics.connections, 1);
+    assert_ptr_equal(connections_find(all, one.near), other.connection);
+    connection_taken(other.connection);
+    connections_lose(all, one.near);
+    assert_ptr_equal(connections_find(all, one.near), other.connection);
+    one.connection = other.connection;
+    close_one(one);
 }
 
 /* ---- Memory -------------------------------------------------------------- */
@@ -341,9 +581,14 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_total, set_up_patient, tear_down),
         cmocka_unit_test_setup_teardown(test_origins, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_giving_way, set_up_patient,
+        cmocka_unit_test_setup_teardown(test_own, set_up_patient, tear_down),
+        cmocka_unit_test_setup_teardown(test_order, set_up_patient, tear_down),
+        cmocka_unit_test_setup_teardown(test_weight, set_up_patient, tear_down),
+        cmocka_unit_test_setup_teardown(test_reserve, set_up_patient,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(test_slow, set_up_patient, tear_down),
+        cmocka_unit_test_setup_teardown(test_unread, set_up_patient, tear_down),
+        cmocka_unit_test_setup_teardown(test_claim, set_up_patient, tear_down),
+        cmocka_unit_test_setup_teardown(test_lost, set_up_patient, tear_down),
         cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_late, set_up, tear_down),
     };

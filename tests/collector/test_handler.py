@@ -4,6 +4,7 @@ for bodies, for answers that nobody reads, for batches; connections; and heads
 that two readers could read in two ways."""
 import json
 import os
+import re
 import signal
 import socket
 import time
@@ -198,10 +199,40 @@ def test_heads(m):
             get(b"/healthz\0?a=b"), get(b"/v1/campaigns/m\0/mechanism"),
             get(b"/metrics", auth + b"\0junk\r\n"),
             get(b"/metrics", auth + b"\0junk\r\nX: y\r\n"),
-            get(b"/metrics", auth + b"\r\n" + auth + b"\r\n")):
+            get(b"/metrics", auth + b"\r\n" + auth + b"\r\n"),
+            head(m.size, more=b"Transfer-Encoding : chunked\r\n") + report,
+            head(m.size, more=b"Transfer-Encoding\t: chunked\r\n") + report,
+            head(m.size, more=b"X: y\rTransfer-Encoding: chunked\r\n") +
+            report,
+            head(m.size, more=b"\x0bTransfer-Encoding: chunked\r\n") + report,
+            head(m.size, more=b"Transfer-Encoding;: chunked\r\n") + report,
+            head(m.size, more=b"Transfer_Encoding: chunked\r\n") + report,
+            head(m.size, more=b"X: y\r\n Transfer-Encoding: chunked\r\n") +
+            report,
+            head(m.size, more=b"X: y\nTransfer-Encoding: chunked\r\n") +
+            report,
+            head(m.size, more=b"X: \x01\r\n") + report,
+            head(m.size, more=b"Content_Length: 3\r\n") + report,
+            head(f"0{m.size}") + report,
+            get(b"/healthz", b"Content-Length : 35\r\n"),
+            get(b"/healthz", b"Transfer-Encoding: gzip, chunked\r\n"),
+            get(b"/healthz", b"Transfer-Encoding: identity\r\n"),
+            get(b"/healthz", b"X: y\r\n\tz\r\n"),
+            get(b"/healthz\x01"), get(b"/healthz\xff"),
+            b"GET  /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+            b"GET /healthz HTTP/1.1 \r\nHost: x\r\n\r\n",
+            b"GET /healthz HTTP/1.1\nHost: x\r\n\r\n",
+            b"GET /healthz HTTP/1.1\r\nHost: x\r\n\n",
+            b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\r\n",
+            b"GET /healthz HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"):
         got = c.raw(data + behind, 2 * SLOW)
         expect(status_of(got) == 400 and got.count(b"HTTP/1.1 ") == 1 and
-               b"\r\nConnection: close\r\n" in got, f"{data}: {got[:200]}")
+               re.search(b"\r\nConnection: close\r\n", got, re.I),
+               f"{data}: {got[:200]}")
+    # The library answers this one itself, or just ends it.
+    got = c.raw(get(b"/healthz x") + behind, 2 * SLOW)
+    expect(status_of(got) in (400, None) and got.count(b"HTTP/1.1 ") < 3,
+           f"a blank in a target: {got}")
     # Chunks where none are taken are answered, and the end too.
     got = c.raw(get(b"/healthz", b"Transfer-Encoding: chunked\r\n") +
                 b"0\r\n\r\n" + behind, 2 * SLOW)
@@ -214,6 +245,10 @@ def test_heads(m):
                  b"GET /healthz HTTP/1.0\r\n\r\n"):
         expect(status_of(c.raw(data, 1 * SLOW)) == 200, f"{data}")
     expect(c.send(report)[1]["accepted"] == 1, "a report of those counted")
+    expect(c.metric('refused_total{what="request",why="head"}') > 30,
+           "they are not counted")
+    expect(until(lambda: " heads-ambiguous: " in c.said()), "not said")
+    expect(c.said().count("heads-ambiguous") == 1, "said more than once")
     expect(c.stop() == 0, c.said())
 
 

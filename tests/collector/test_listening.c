@@ -15,6 +15,7 @@
 #include "collector/listening.h"
 
 static struct sotto_error err;
+static bool loopback;
 
 static void
 expect_fail(const char *place, bool open, enum sotto_status wanted)
@@ -22,7 +23,8 @@ expect_fail(const char *place, bool open, enum sotto_status wanted)
     int fd = -7;
     unsigned port = 7;
     memset(&err, 0xa5, sizeof err);
-    assert_int_equal(listening_open(place, open, &fd, &port, &err), wanted);
+    assert_int_equal(listening_open(place, open, &fd, &port, &loopback, &err),
+                     wanted);
     assert_int_equal(err.status, wanted);
     assert_int_equal(fd, -7);
     assert_int_equal(port, 7);
@@ -37,8 +39,9 @@ test_places(void **state)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         int fd = -1;
         unsigned port = 0;
-        assert_int_equal(listening_open(good[i], false, &fd, &port, &err),
-                         SOTTO_STATUS_OK);
+        assert_int_equal(
+            listening_open(good[i], false, &fd, &port, &loopback, &err),
+            SOTTO_STATUS_OK);
         assert_true(fd >= 0 && port > 0);
         (void)close(fd);
     }
@@ -74,10 +77,16 @@ test_open(void **state)
     (void)state;
     expect_fail("0.0.0.0:0", false, SOTTO_STATUS_REFUSED);
     expect_fail(":0", false, SOTTO_STATUS_REFUSED);
-    assert_int_equal(listening_open(":0", true, &fd, &port, &err),
+    assert_int_equal(listening_open(":0", true, &fd, &port, &loopback, &err),
                      SOTTO_STATUS_OK);
     assert_true(port > 0);
+    assert_false(loopback);
     (void)close(fd);
+    assert_int_equal(listening_check("0.0.0.0:0", true, &err), SOTTO_STATUS_OK);
+    assert_int_equal(listening_check("0.0.0.0:0", false, &err),
+                     SOTTO_STATUS_REFUSED);
+    assert_int_equal(listening_check("nowhere", true, &err),
+                     SOTTO_STATUS_USAGE);
 }
 
 static void
@@ -87,10 +96,13 @@ test_taken(void **state)
     int fd = -1;
     unsigned port = 0;
     (void)state;
-    assert_int_equal(listening_open("127.0.0.1:0", false, &fd, &port, &err),
-                     SOTTO_STATUS_OK);
+    assert_int_equal(
+        listening_open("127.0.0.1:0", false, &fd, &port, &loopback, &err),
+        SOTTO_STATUS_OK);
     (void)snprintf(place, sizeof place, "127.0.0.1:%u", port);
+    assert_true(loopback);
     expect_fail(place, false, SOTTO_STATUS_IO);
+    assert_int_equal(listening_check(place, false, &err), SOTTO_STATUS_OK);
     assert_non_null(strstr(err.message, place));
     (void)close(fd);
 }

@@ -8,7 +8,7 @@
 #include "scratch.h"
 
 static struct campaigns *campaigns;
-static struct token token = {.set = true};
+static const struct tokens tokens = {.reports = {.set = true}};
 
 static int
 set_up(void **state)
@@ -31,7 +31,11 @@ tear_down(void **state)
 static struct routes_plan
 plan(struct routes_head head)
 {
-    const struct routes_state state = {campaigns, &token, 1000, true};
+    const struct routes_state state = {.campaigns = campaigns,
+                                       .tokens = &tokens,
+                                       .body_most = 1000,
+                                       .healthy = true,
+                                       .behind = false};
     struct routes_plan made;
     memset(&made, 0xa5, sizeof made);
     routes_plan(&state, &head, &made);
@@ -136,8 +140,16 @@ test_paths(void **state)
 static void
 test_unhealthy(void **state)
 {
-    const struct routes_state sick = {campaigns, &token, 1000, false, true};
-    const struct routes_state behind = {campaigns, &token, 1000, true, true};
+    const struct routes_state sick = {.campaigns = campaigns,
+                                      .tokens = &tokens,
+                                      .body_most = 1000,
+                                      .healthy = false,
+                                      .behind = true};
+    const struct routes_state behind = {.campaigns = campaigns,
+                                        .tokens = &tokens,
+                                        .body_most = 1000,
+                                        .healthy = true,
+                                        .behind = true};
     const struct routes_head head = {.method = "GET", .path = "/healthz"};
     struct routes_plan made;
     (void)state;
@@ -153,8 +165,11 @@ test_unhealthy(void **state)
 static void
 test_no_token(void **state)
 {
-    static const struct token none = {.set = false};
-    const struct routes_state open = {campaigns, &none, 1000, true, false};
+    static const struct tokens none = {.reports = {.set = false}};
+    const struct routes_state open = {.campaigns = campaigns,
+                                      .tokens = &none,
+                                      .body_most = 1000,
+                                      .healthy = true};
     (void)state;
     for (int i = 0; i < 2; i++) {
         const struct routes_head head = {
@@ -165,6 +180,46 @@ test_no_token(void **state)
         routes_plan(&open, &head, &made);
         assert_int_equal(made.task, ROUTES_ANSWER);
         assert_int_equal(made.answer.status, 404);
+    }
+}
+
+/* What is where: operations have a place of their own, or none. */
+static void
+test_operations(void **state)
+{
+    static const struct tokens both = {.reports = {.set = true},
+                                       .metrics = {.set = true}};
+    static const struct {
+        const char *method, *path;
+        unsigned together, apart, there; /* statuses; 0: a body is taken */
+    } cases[] = {
+        {"GET", "/healthz", 200, 200, 200},
+        {"GET", "/metrics", 401, 404, 401},
+        {"GET", "/v1/campaigns/m/mechanism", 200, 200, 404},
+        {"POST", REPORTS, 0, 0, 404},
+        {"GET", "/v1/campaigns/m/batches", 401, 401, 401},
+        {"GET", "/nowhere", 404, 404, 404},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct routes_head head = {.method = cases[i].method,
+                                         .path = cases[i].path,
+                                         .length = "57",
+                                         .type = ROUTES_BINARY};
+        const unsigned wanted[] = {cases[i].together, cases[i].apart,
+                                   cases[i].there};
+        for (unsigned where = 0; where < 3; where++) {
+            const struct routes_state at = {.campaigns = campaigns,
+                                            .tokens = &both,
+                                            .body_most = 1000,
+                                            .healthy = true,
+                                            .apart = where > 0,
+                                            .operations = where == 2};
+            struct routes_plan made;
+            routes_plan(&at, &head, &made);
+            assert_int_equal(made.task == ROUTES_BODY ? 0 : made.answer.status,
+                             wanted[where]);
+        }
     }
 }
 
@@ -235,21 +290,24 @@ test_analyst(void **state)
     };
     struct campaigns *ended = NULL;
     const char *file;
-    struct token right;
+    struct tokens right;
     (void)state;
     assert_int_equal(scratch_make(), 0);
     file = in_folder("token");
     assert_int_equal(
         host_file_write(file, 0600, false, "0123456789abcdef", 16, NULL),
         SOTTO_STATUS_OK);
-    assert_int_equal(token_read(&right, file, NULL), SOTTO_STATUS_OK);
+    assert_int_equal(tokens_read(file, NULL, &right, NULL), SOTTO_STATUS_OK);
     assert_int_equal(scratch_remove(), 0);
     assert_int_equal(campaigns_from("ended", fixture_open(&fixture_encoded),
                                     "signature\n", &ended, NULL),
                      SOTTO_STATUS_OK);
     assert_int_equal(campaigns_follow(ended, campaigns, NULL), SOTTO_STATUS_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct routes_state open = {campaigns, &right, 1000, true};
+        const struct routes_state open = {.campaigns = campaigns,
+                                          .tokens = &right,
+                                          .body_most = 1000,
+                                          .healthy = true};
         const struct routes_head head = {.method = cases[i].method,
                                          .path = cases[i].path,
                                          .after = cases[i].after,
@@ -284,8 +342,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reports),    cmocka_unit_test(test_paths),
         cmocka_unit_test(test_unhealthy),  cmocka_unit_test(test_no_token),
-        cmocka_unit_test(test_any_length), cmocka_unit_test(test_twofold),
-        cmocka_unit_test(test_analyst),
+        cmocka_unit_test(test_operations), cmocka_unit_test(test_any_length),
+        cmocka_unit_test(test_twofold),    cmocka_unit_test(test_analyst),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

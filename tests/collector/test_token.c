@@ -18,6 +18,17 @@
 static struct sotto_error err;
 
 static enum sotto_status
+token_read(struct token *token, const char *path, struct sotto_error *ret_err)
+{
+    struct tokens tokens;
+    enum sotto_status status;
+    memset(&tokens, 0, sizeof tokens);
+    status = tokens_read(path, NULL, &tokens, ret_err);
+    *token = tokens.reports;
+    return status;
+}
+
+static enum sotto_status
 read_text(const char *text, size_t size, struct token *token)
 {
     assert_int_equal(
@@ -132,13 +143,45 @@ test_mode(void **state)
     }
 }
 
+/* One for reports and another for metrics: neither is the other, and they may
+   not be the same. */
+static void
+test_two(void **state)
+{
+    struct tokens tokens;
+    (void)state;
+    memset(&tokens, 0, sizeof tokens);
+    assert_int_equal(host_file_write(in_folder("a"), 0600, false,
+                                     "0123456789abcdef", 16, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(host_file_write(in_folder("b"), 0600, false,
+                                     "0123456789abcdeF\n", 17, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(tokens_read(in_folder("a"), in_folder("b"), &tokens, &err),
+                     SOTTO_STATUS_OK);
+    assert_true(token_right(&tokens.reports, "Bearer 0123456789abcdef"));
+    assert_false(token_right(&tokens.reports, "Bearer 0123456789abcdeF"));
+    assert_true(token_right(&tokens.metrics, "Bearer 0123456789abcdeF"));
+    assert_false(token_right(&tokens.metrics, "Bearer 0123456789abcdef"));
+    memset(&err, 0xa5, sizeof err);
+    assert_int_equal(tokens_read(in_folder("a"), in_folder("a"), &tokens, &err),
+                     SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "one of their own"));
+    /* What was read before stays. */
+    assert_true(token_right(&tokens.metrics, "Bearer 0123456789abcdeF"));
+    assert_int_equal(tokens_read(NULL, in_folder("b"), &tokens, &err),
+                     SOTTO_STATUS_OK);
+    assert_false(tokens.reports.set);
+    assert_true(tokens.metrics.set);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right), cmocka_unit_test(test_guesses),
         cmocka_unit_test(test_none),  cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_mode),
+        cmocka_unit_test(test_mode),  cmocka_unit_test(test_two),
     };
     return cmocka_run_group_tests(tests, scratch_set_up, scratch_tear_down);
 }
