@@ -66,7 +66,8 @@ python3 - out <<'END' || fail "rows are out of line: $(cat out)"
 import sys
 text = open(sys.argv[1], encoding="utf-8").read()
 lines = text.split("\n\n")[1].splitlines()
-assert lines[0].split() == ["name", "kind", "estimate", "low", "high"], lines
+assert lines[0].split() == ["name", "kind", "estimate", "low", "high",
+                            "1%", "forged", "5%", "forged"], lines
 assert len({len(line) for line in lines}) == 1, lines
 assert any("Genève" in line and " share " in line for line in lines), lines
 assert any(line.startswith("age ") and " mean " in line for line in lines)
