@@ -40,6 +40,7 @@
 #define AGAIN_S 1.0     /* until a move that failed is tried again */
 #define PATIENCE_S 60.0 /* with a reader that keeps the log from being cut */
 #define ADDRESS_MOST 256u
+#define LOOK_S 1.0 /* until it is seen that a page is out of date */
 
 /* TLS 1.2 and 1.3 alone, each with an elliptic curve's forward secrecy and an
    authenticated cipher: finite fields cost a server far more than who asks. No
@@ -393,6 +394,36 @@ start_writer(struct sotto_collector *collector, struct sotto_error *err)
     return status;
 }
 
+static struct campaigns *
+lend_campaigns(void *collector)
+{
+    return collector_campaigns(collector);
+}
+
+static enum sotto_status
+start_pages(struct sotto_collector *collector, bool tls,
+            struct sotto_error *err)
+{
+    const struct sotto_collector_options *options = &collector->options;
+    const struct pages_options own = {
+        .store = options->store,
+        .simulation = options->simulation,
+        .metrics = &collector->metrics,
+        .campaigns = lend_campaigns,
+        .context = collector,
+        .look_s = LOOK_S,
+        .log = options->log,
+        .log_context = options->log_context,
+    };
+    if (!collector->token.set) {
+        return SOTTO_STATUS_OK;
+    }
+    /* Without TLS it listens on loopback alone, unless a proxy does it: whether
+       that one does is not known here. */
+    collector->basic = tls || !options->plain;
+    return pages_new(&own, &collector->pages, err);
+}
+
 static enum sotto_status
 start_connections(struct sotto_collector *collector, bool tls,
                   struct sotto_error *err)
@@ -456,6 +487,7 @@ start_collector(struct sotto_collector *collector,
                                &collector->listener, &collector->port, err));
     status = HOST_THEN(status, make_answers(collector, err));
     status = HOST_THEN(status, start_writer(collector, err));
+    status = HOST_THEN(status, start_pages(collector, tls, err));
     status = HOST_THEN(status, start_connections(collector, tls, err));
     status = HOST_THEN(status, start_server(collector, options, err));
     if (status == SOTTO_STATUS_OK) {
@@ -580,6 +612,7 @@ sotto_collector_stop(struct sotto_collector *collector)
     if (collector->listener >= 0) {
         (void)close(collector->listener);
     }
+    pages_free(collector->pages);
     writer_free(collector->writer);
     connections_free(collector->connections);
     campaigns_release(collector->campaigns);

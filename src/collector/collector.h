@@ -9,6 +9,7 @@
  *     judge.c       what of a body is taken: no socket
  *     writer.c      the store's thread, and
  *     mover.c       what it does about windows
+ *     pages.c       what is shown to who looks, made by a thread of its own
  *     connections.c who is connected, the clock over requests, their memory
  */
 #ifndef SOTTO_COLLECTOR_COLLECTOR_H
@@ -21,6 +22,7 @@
 #include "collector/campaigns.h"
 #include "collector/connections.h"
 #include "collector/metrics.h"
+#include "collector/pages.h"
 #include "collector/routes.h"
 #include "collector/token.h"
 #include "collector/writer.h"
@@ -36,10 +38,12 @@ struct sotto_collector {
     pthread_mutex_t batches; /* one batch is read at a time */
 
     struct writer *writer;
+    struct pages *pages; /* NULL: there is no token, and so nobody may look */
     struct connections *connections;
     struct MHD_Daemon *daemon;
     int listener;
     unsigned port;
+    bool basic; /* see struct routes_state */
 
     struct MHD_Response *accepted_one, *busy; /* the commonest; for no memory */
     atomic_size_t active;       /* requests between first line and last byte */
@@ -85,6 +89,10 @@ struct MHD_Response *answers_make(const struct routes_answer *answer,
                                   struct campaigns *held);
 /* The same of a body that is freed by and by; it is taken over. */
 struct MHD_Response *answers_own(const char *type, void *body, size_t size);
+/* A page, part of what is `held`, which is taken over also on failure; a
+   browser is to run nothing and to ask nobody for anything. */
+struct MHD_Response *answers_page(const char *html, size_t size,
+                                  struct pages_held *held);
 /* Adds a header with a number. */
 bool answers_number(struct MHD_Response *response, const char *name,
                     uint64_t number);

@@ -314,6 +314,29 @@ send_metrics(struct request *request)
         answers_own("text/plain; version=0.0.4", text.data, text.size));
 }
 
+/* As it was made last: nothing is computed here. */
+static enum MHD_Result
+send_page(struct request *request)
+{
+    static const char none[] =
+        ROUTES_SENTENCE("there is no page of that name: /v1/page has all "
+                        "campaigns");
+    static const char soon[] = ROUTES_SENTENCE(
+        "the page is being made: try again after as many seconds as "
+        "Retry-After says");
+    struct pages *pages = request->collector->pages;
+    struct pages_held *held = NULL;
+    size_t size = 0;
+    const char *html = pages_find(pages, request->plan.page, &size, &held);
+    if (html == NULL) {
+        bool made = pages_find(pages, "", &size, &held) != NULL;
+        pages_release(held);
+        refuse_request(request, made ? 404 : 503, made ? none : soon);
+        return send_plain(request);
+    }
+    return send_answer(request, 200, answers_page(html, size, held));
+}
+
 /* ---- Batches ------------------------------------------------------------- */
 
 static enum sotto_status
@@ -452,6 +475,7 @@ plan_request(struct request *request, const char *path, const char *method,
         .body_most = collector->options.body_most,
         .healthy = atomic_load(&collector->metrics.healthy),
         .behind = atomic_load(&collector->metrics.behind),
+        .basic = collector->basic,
     };
     head_read(request->connection, request->line_end, version, &head);
     routes_plan(&state, &head, &request->plan);
@@ -489,6 +513,8 @@ conclude_request(struct request *request)
         return send_batch(request);
     case ROUTES_METRICS:
         return send_metrics(request);
+    case ROUTES_PAGE:
+        return send_page(request);
     case ROUTES_ANSWER:
         break;
     }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "collector/pages.h"
+
 #define PREFIX "/v1/campaigns/"
 #define PREFIX_SIZE (sizeof PREFIX - 1)
 
@@ -24,8 +26,8 @@ static const char no_method[] =
     ROUTES_SENTENCE("this path takes another method: Allow says which");
 static const char no_path[] = ROUTES_SENTENCE(
     "there is nothing here: the paths are /v1/campaigns/NAME/mechanism, "
-    "mechanism.minisig, reports and batches, /healthz and /metrics, and the "
-    "campaign may have ended");
+    "mechanism.minisig, reports and batches, /healthz, /metrics and /v1/page, "
+    "and the campaign may have ended");
 static const char no_token[] =
     ROUTES_SENTENCE("this needs the analyst's token: send "
                     "'Authorization: Bearer TOKEN'");
@@ -218,6 +220,29 @@ plan_health(const struct routes_state *state, const struct routes_head *head,
     }
 }
 
+/* The page of all campaigns, or of one. A browser has no way to send a Bearer
+   token, but asks a person for a password where that is offered. */
+static void
+plan_page(const struct routes_state *state, const struct routes_head *head,
+          struct routes_plan *plan)
+{
+    const char *rest = head->path + sizeof PAGES_PATH - 1;
+    if (*rest != '\0' && *rest != '/') {
+        return;
+    }
+    if (!state->basic ||
+        !token_right_basic(state->token, head->authorization)) {
+        if (!check_analyst(state, head, plan)) {
+            plan->answer.basic = state->basic;
+            return;
+        }
+    }
+    if (check_reading(head, plan)) {
+        plan->task = ROUTES_PAGE;
+        plan->page = *rest == '/' ? rest + 1 : rest;
+    }
+}
+
 /* Whether somebody in front of us may see another request in these bytes. */
 static bool
 is_twofold(const struct routes_head *head)
@@ -242,6 +267,8 @@ routes_plan(const struct routes_state *state, const struct routes_head *head,
         plan_campaign(state, head, &plan);
     } else if (strcmp(head->path, "/healthz") == 0) {
         plan_health(state, head, &plan);
+    } else if (strncmp(head->path, PAGES_PATH, sizeof PAGES_PATH - 1) == 0) {
+        plan_page(state, head, &plan);
     } else if (strcmp(head->path, "/metrics") == 0 &&
                check_analyst(state, head, &plan) &&
                check_reading(head, &plan)) {

@@ -25,5 +25,8 @@ token_read(struct token *token, const char *path, struct sotto_error *err);
 
 /* Whether an Authorization header, which may be NULL, is "Bearer TOKEN". */
 bool token_right(const struct token *token, const char *authorization);
+/* Whether it is "Basic", as browsers ask a person for, with the token as the
+   password, whatever the name. */
+bool token_right_basic(const struct token *token, const char *authorization);
 
 #endif

@@ -8,11 +8,12 @@
 #include "mechanism/results.h"
 
 /* The field of both charts in the template. */
-#define LEFT 92.0
-#define RIGHT 706.0
-#define TOP 14.0
-#define RELEASED_BOTTOM 180.0
-#define ACCURACY_BOTTOM 208.0
+#define LEFT 0.0
+#define RIGHT 720.0
+#define TOP 36.0
+#define RELEASED_BOTTOM 194.0
+#define ACCURACY_BOTTOM 210.0
+#define ABOVE 6.0 /* a line is its name */
 
 /* Places of a chart's field. */
 static double
@@ -22,11 +23,12 @@ place(double value, double low, double high, double from, double to)
                       : (from + to) / 2;
 }
 
+/* A line across the field, and its name above it. */
 static void
-set_tick(json_t *tick, double y)
+set_tick(json_t *ticks, json_t *names, size_t i, double y)
 {
-    host_values_text(tick, "y", "%.1f", y);
-    host_values_text(tick, "ty", "%.1f", y + 5);
+    host_values_text(json_array_get(ticks, i), "y", "%.1f", y);
+    host_values_text(json_array_get(names, i), "y", "%.1f", y - ABOVE);
 }
 
 /* ---- Released reports ---------------------------------------------------- */
@@ -35,7 +37,7 @@ set_tick(json_t *tick, double y)
 static double
 round_up(double value)
 {
-    double ten = pow(10, floor(log10(fmax(value, 1))));
+    double ten = pow(10, floor(log10(fmax(value, 10))));
     return value <= ten       ? ten
            : value <= 2 * ten ? 2 * ten
            : value <= 5 * ten ? 5 * ten
@@ -69,17 +71,14 @@ results_chart_released(json_t *values,
     }
     double high = round_up((double)campaign->released);
     char count[RESULTS_COUNT_SIZE], batches[RESULTS_COUNT_SIZE];
-    json_t *ticks = host_values_list(chart, "ticks", 3);
+    json_t *ticks = host_values_list(chart, "ticks", 2);
+    json_t *names = host_values_list(chart, "names", 2);
     struct host_text line;
-    for (size_t i = 0; i < 3; i++) {
-        json_t *tick = json_array_get(ticks, i);
-        set_tick(tick, place((double)i, 0, 2, RELEASED_BOTTOM, TOP));
-        if (high >= 2 || i != 1) {
-            results_set_count(tick, "text",
-                              (uint64_t)llround(high * (double)i / 2));
-        } else {
-            host_values_text(tick, "text", "%s", "");
-        }
+    for (size_t i = 0; i < 2; i++) {
+        set_tick(ticks, names, i,
+                 place((double)i + 1, 0, 2, RELEASED_BOTTOM, TOP));
+        results_set_count(json_array_get(names, i), "text",
+                          (uint64_t)llround(high * ((double)i + 1) / 2));
     }
     host_text_init(&line, RESULTS_TEXT_MOST);
     add_steps(&line, campaign, high);
@@ -205,10 +204,11 @@ results_chart_accuracy(json_t *values,
     }
     struct field field = find_field(campaign);
     json_t *ticks = host_values_list(chart, "ticks", 3);
+    json_t *names = host_values_list(chart, "names", 3);
     for (size_t i = 0; i < 3; i++) {
         double share = field.low + (field.high - field.low) * (double)i / 2;
-        set_tick(json_array_get(ticks, i), y_of(&field, share));
-        host_values_text(json_array_get(ticks, i), "text", "%.0f%%",
+        set_tick(ticks, names, i, y_of(&field, share));
+        host_values_text(json_array_get(names, i), "text", "%.0f%%",
                          100 * share);
     }
     set_band(chart, campaign, &field);
