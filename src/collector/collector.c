@@ -96,8 +96,8 @@ static const struct setting settings[] = {
             "also on other addresses than loopback"),
     SETTING("admin-token-file", TEXT, AT(admin_token_file), 0, 0, NULL, "F",
             "the analyst's token, 16 characters or more, 8 of them\n"
-            "different, for batches and metrics; without it there\n"
-            "are none"),
+            "different, for batches, metrics and the page to look\n"
+            "at, /v1/page; without it there are none"),
     SETTING("simulation", FLAG, AT(simulation), 0, 0, NULL, NULL,
             "take simulated reports, and no others"),
     SETTING("window", WHOLE, AT(window_s), 1, 604800, "600", "S",

@@ -37,4 +37,11 @@ void results_chart_accuracy(json_t *values,
 void results_rows(json_t *values, const struct sotto_results_campaign *campaign,
                   double z, size_t most);
 
+/* results_plan.c: sotto_results_plan, from memory; `name` stands for the
+   path. */
+SOTTO_CHECKED enum sotto_status
+results_plan_parse(const char *text, size_t size, const char *name, double eps,
+                   struct sotto_results_accuracy **ret_accuracy,
+                   size_t *ret_count, struct sotto_error *err);
+
 #endif

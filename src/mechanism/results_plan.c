@@ -13,7 +13,7 @@
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
-#include "sotto/results.h"
+#include "mechanism/results.h"
 
 #define FILE_MOST ((size_t)16 << 20)
 #define KIND_SIZE 64u
@@ -57,7 +57,8 @@ set_kind(struct reading *reading, const char *kind)
     (void)snprintf(reading->kind, sizeof reading->kind, "%s", kind);
 }
 
-/* Notes the kind: the first, or the recommended one. */
+/* Notes the kind: the first, or the recommended one. It cannot fail, but is
+   called as add_point is. */
 static enum sotto_status
 find_kind(struct reading *reading, const json_t *line, struct sotto_error *err)
 {
@@ -136,21 +137,15 @@ compare_people(const void *a, const void *b)
 }
 
 enum sotto_status
-sotto_results_plan(const char *path, double eps,
+results_plan_parse(const char *text, size_t size, const char *name, double eps,
                    struct sotto_results_accuracy **ret_accuracy,
                    size_t *ret_count, struct sotto_error *err)
 {
     struct reading reading = {.eps = eps};
-    uint8_t *data = NULL;
-    size_t size = 0;
     enum sotto_status status =
-        host_file_read(path, FILE_MOST, &data, &size, err);
-    const char *text = (const char *)data;
+        read_lines(&reading, name, text, size, find_kind, err);
     status = HOST_THEN(status,
-                       read_lines(&reading, path, text, size, find_kind, err));
-    status = HOST_THEN(status,
-                       read_lines(&reading, path, text, size, add_point, err));
-    free(data);
+                       read_lines(&reading, name, text, size, add_point, err));
     if (status != SOTTO_STATUS_OK) {
         free(reading.point);
         return status;
@@ -162,4 +157,20 @@ sotto_results_plan(const char *path, double eps,
     *ret_accuracy = reading.point;
     *ret_count = reading.count;
     return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+sotto_results_plan(const char *path, double eps,
+                   struct sotto_results_accuracy **ret_accuracy,
+                   size_t *ret_count, struct sotto_error *err)
+{
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum sotto_status status =
+        host_file_read(path, FILE_MOST, &data, &size, err);
+    status = HOST_THEN(status,
+                       results_plan_parse((const char *)data, size, path, eps,
+                                          ret_accuracy, ret_count, err));
+    free(data);
+    return status;
 }
