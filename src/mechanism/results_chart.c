@@ -14,6 +14,7 @@
 #define RELEASED_BOTTOM 194.0
 #define ACCURACY_BOTTOM 210.0
 #define ABOVE 6.0 /* a line is its name */
+#define DOT 6.0   /* of a curve, and some room */
 
 /* Places of a chart's field. */
 static double
@@ -33,15 +34,17 @@ set_tick(json_t *ticks, json_t *names, size_t i, double y)
 
 /* ---- Released reports ---------------------------------------------------- */
 
-/* A number of 1, 2 or 5 and noughts that is no less. */
+/* A round number that is no less, and whose half is whole. */
 static double
 round_up(double value)
 {
+    static const double rounds[] = {1, 2, 3, 4, 6, 8, 10};
     double ten = pow(10, floor(log10(fmax(value, 10))));
-    return value <= ten       ? ten
-           : value <= 2 * ten ? 2 * ten
-           : value <= 5 * ten ? 5 * ten
-                              : 10 * ten;
+    size_t i = 0;
+    while (i + 1 < sizeof rounds / sizeof *rounds && rounds[i] * ten < value) {
+        i++;
+    }
+    return rounds[i] * ten;
 }
 
 /* A step for each equal part of the batches. */
@@ -104,7 +107,8 @@ static double
 x_of(const struct field *field, double people)
 {
     double at = fmin(fmax(people, field->first), field->last);
-    return place(log(at), log(field->first), log(field->last), LEFT, RIGHT);
+    return place(log(at), log(field->first), log(field->last), LEFT + DOT,
+                 RIGHT - DOT);
 }
 
 static double
@@ -173,14 +177,38 @@ set_curve(json_t *chart, const struct sotto_results_campaign *campaign,
     host_values_take(chart, "line", &line);
 }
 
+/* Where the campaign is now, if the field has a place for it. */
+static void
+set_here(json_t *chart, const struct sotto_results_campaign *campaign,
+         const struct field *field)
+{
+    double now = (double)campaign->released;
+    bool inside = now >= field->first && now <= field->last;
+    json_t *here = host_values_list(chart, "here", inside ? 1 : 0);
+    char count[RESULTS_COUNT_SIZE];
+    (void)results_count(campaign->released, count);
+    if (inside) {
+        host_values_text(json_array_get(here, 0), "x", "%.1f",
+                         x_of(field, now));
+        host_values_text(chart, "now",
+                         "The dashed line is at the %s reports "
+                         "of now.",
+                         count);
+    } else {
+        host_values_text(chart, "now", "Now there are %s reports, which is %s.",
+                         count,
+                         now < field->first ? "fewer than were looked at"
+                                            : "more than were looked at");
+    }
+}
+
 static void
 set_words(json_t *chart, const struct sotto_results_campaign *campaign)
 {
     const struct sotto_results_accuracy *last =
         &campaign->accuracy[campaign->accuracies - 1];
-    char people[RESULTS_COUNT_SIZE], now[RESULTS_COUNT_SIZE];
+    char people[RESULTS_COUNT_SIZE];
     (void)results_count((uint64_t)llround(last->people), people);
-    (void)results_count(campaign->released, now);
     host_values_text(chart, "label",
                      "Expected accuracy by people: %.1f%% with %s",
                      100 * last->accuracy, people);
@@ -188,8 +216,8 @@ set_words(json_t *chart, const struct sotto_results_campaign *campaign)
     host_values_text(chart, "words",
                      "As sotto plan foretold it from auxiliary records, and in "
                      "nine campaigns of ten within the band: %.1f%% with %s "
-                     "people. The dashed line is at the %s reports of now.",
-                     100 * last->accuracy, people, now);
+                     "people.",
+                     100 * last->accuracy, people);
 }
 
 void
@@ -213,12 +241,7 @@ results_chart_accuracy(json_t *values,
     }
     set_band(chart, campaign, &field);
     set_curve(chart, campaign, &field);
-    json_t *here =
-        host_values_list(chart, "here", campaign->released > 0 ? 1 : 0);
-    if (campaign->released > 0) {
-        host_values_text(json_array_get(here, 0), "x", "%.1f",
-                         x_of(&field, (double)campaign->released));
-    }
+    set_here(chart, campaign, &field);
     results_set_count(chart, "first", (uint64_t)llround(field.first));
     set_words(chart, campaign);
 }
