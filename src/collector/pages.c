@@ -135,7 +135,8 @@ static void
 set_policy(struct pages_held *held)
 {
     static const char begin[] = "<style>", end[] = "</style>";
-    const char *from = strstr(held->page[0].html, begin);
+    const char *html = held->page[0].html;
+    const char *from = html != NULL ? strstr(html, begin) : NULL;
     const char *to = from != NULL ? strstr(from, end) : NULL;
     uint8_t hash[crypto_hash_sha256_BYTES] = {0};
     char text[64];
@@ -370,27 +371,49 @@ write_pages(const struct pages *pages, struct pages_held *held,
     return status;
 }
 
+/* Room for a page of each and one of all; NULL: no memory. */
+static struct pages_held *
+make_room(size_t count)
+{
+    struct pages_held *held = calloc(1, sizeof *held);
+    if (held != NULL) {
+        atomic_init(&held->holders, 1);
+        held->count = count + 1;
+        held->page = calloc(held->count, sizeof *held->page);
+        if (held->page == NULL) {
+            pages_release(held);
+            held = NULL;
+        }
+    }
+    return held;
+}
+
+static enum sotto_status
+fill_pages(const struct pages *pages, struct pages_held *held,
+           struct sotto_error *err)
+{
+    struct sotto_results_campaign *all = calloc(pages->count + 1, sizeof *all);
+    enum sotto_status status;
+    if (all == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < pages->count; i++) {
+        all[i] = describe_known(pages, &pages->known[i]);
+    }
+    status = write_pages(pages, held, all, err);
+    free(all);
+    return status;
+}
+
 /* What cannot be made leaves the last ones. */
 static void
 make_pages(struct pages *pages)
 {
-    struct pages_held *held = calloc(1, sizeof *held);
-    struct sotto_results_campaign *all = calloc(pages->count + 1, sizeof *all);
+    struct pages_held *held = make_room(pages->count);
     struct sotto_error err = {0};
     enum sotto_status status =
-        held != NULL && all != NULL ? SOTTO_STATUS_OK : host_fail_memory(&err);
-    if (status == SOTTO_STATUS_OK) {
-        atomic_init(&held->holders, 1);
-        held->count = pages->count + 1;
-        held->page = calloc(held->count, sizeof *held->page);
-        status = held->page != NULL ? status : host_fail_memory(&err);
-    }
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < pages->count; i++) {
-        all[i] = describe_known(pages, &pages->known[i]);
-    }
-    status = HOST_THEN(status, write_pages(pages, held, all, &err));
-    free(all);
-    if (status == SOTTO_STATUS_OK) {
+        held != NULL ? fill_pages(pages, held, &err) : host_fail_memory(&err);
+    if (status == SOTTO_STATUS_OK && held != NULL) {
         set_policy(held);
         publish(pages, held);
     } else {
@@ -446,10 +469,13 @@ static bool
 follow_campaigns(struct pages *pages, struct campaigns *campaigns)
 {
     struct known *known = calloc(campaigns->count + 1, sizeof *known);
+    enum sotto_status status = SOTTO_STATUS_OK;
     struct sotto_error err = {0};
-    enum sotto_status status =
-        known != NULL ? SOTTO_STATUS_OK : host_fail_memory(&err);
     size_t count = 0;
+    if (known == NULL) {
+        forget_known(pages);
+        return false;
+    }
     while (status == SOTTO_STATUS_OK && count < campaigns->count) {
         struct campaign *campaign = &campaigns->campaign[count];
         if (!keep_known(pages, campaign, &known[count])) {
@@ -540,10 +566,14 @@ look(struct pages *pages, uint64_t *seen)
         pages->options.campaigns(pages->options.context);
     uint64_t windows = atomic_load(&pages->options.metrics->windows);
     bool fresh = pages->campaigns != campaigns;
-    if (fresh && follow_campaigns(pages, campaigns)) {
+    bool good = !fresh || follow_campaigns(pages, campaigns);
+    campaigns_release(campaigns);
+    if (!good) {
+        return; /* no memory: the next look tries again */
+    }
+    if (fresh) {
         make_pages(pages); /* at once, with what is known */
     }
-    campaigns_release(campaigns);
     if (fresh || windows != pages->windows || sum_counts(pages) != *seen) {
         *seen = sum_counts(pages);
         if (windows != pages->windows) {
