@@ -174,7 +174,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const struct routes_head head = {field[0], field[1], field[2], field[3],
                                      field[4], field[5], field[6], field[7]};
-    const struct routes_state state = {campaigns, &token, 4096, true};
+    const struct routes_state state = {.campaigns = campaigns,
+                                       .token = &token,
+                                       .body_most = 4096,
+                                       .healthy = true,
+                                       .basic = true};
     routes_plan(&state, &head, &plan);
     check_plan(&plan);
     if (plan.task == ROUTES_BODY) {
