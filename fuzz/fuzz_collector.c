@@ -177,7 +177,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct routes_state state = {.campaigns = campaigns,
                                        .tokens = &tokens,
                                        .body_most = 4096,
-                                       .healthy = true};
+                                       .healthy = true,
+                                       .basic = true};
     routes_plan(&state, &head, &plan);
     check_plan(&plan);
     if (plan.task == ROUTES_BODY) {

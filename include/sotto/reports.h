@@ -158,6 +158,20 @@ void sotto_estimate_row(const struct sotto_estimate *estimate, size_t i,
                         double z, struct sotto_estimate_row *ret_row);
 
 /*
+ * How far liars can move an estimate: the most by which it can differ from what
+ * the others' reports say, if a share of all reports is lies, and on average
+ * from what all would have said (docs/liars.md). INFINITY: anywhere. In the
+ * estimate's own units, to either side.
+ */
+struct sotto_reach {
+    double forged;   /* reports that no device made, each the worst there is */
+    double answered; /* false answers, on devices that do as they should */
+};
+/* Of row i, if a share of the reports, from 0 and below 1, is lies. */
+void sotto_estimate_reach(const struct sotto_estimate *estimate, size_t i,
+                          double liars, struct sotto_reach *ret_reach);
+
+/*
  * Margins: where a report is about a combination (a code and a label, two
  * columns), the frequencies of each alone. Of a column they are from all
  * reports, whichever codebook they were asked by; of a code from those of its
@@ -177,6 +191,9 @@ size_t sotto_margins_rows(const struct sotto_margins *margins);
    stand together. */
 void sotto_margins_row(const struct sotto_margins *margins, size_t i, double z,
                        struct sotto_estimate_row *ret_row);
+
+void sotto_margins_reach(const struct sotto_margins *margins, size_t i,
+                         double liars, struct sotto_reach *ret_reach);
 
 /*
  * Makes frequencies of all categories shares: the nearest numbers, in squared
@@ -222,6 +239,15 @@ void sotto_distribution_quantile(struct sotto_distribution *distribution,
 /* The share of those who have a value whose value lies in a bin. */
 void sotto_distribution_bin(struct sotto_distribution *distribution, size_t bin,
                             double z, struct sotto_distribution_row *ret_row);
+
+/* How far liars can move either, as sotto_estimate_reach has it; at most the
+   range, or 1. */
+void sotto_distribution_quantile_reach(struct sotto_distribution *distribution,
+                                       double level, double liars,
+                                       struct sotto_reach *ret_reach);
+void sotto_distribution_bin_reach(struct sotto_distribution *distribution,
+                                  size_t bin, double liars,
+                                  struct sotto_reach *ret_reach);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
  *     schemas.h       what the columns of a table are, and its problems
  *     mechanisms.h    mechanism files, keys and signatures
  *     reports.h       reports, simulation, and what reports estimate
+ *     results.h       a page to look at: promises, estimates, liars
  *     training.h      making mechanisms; analyst files
  *     fitting.h       learning from reports
  *     accounting.h    privacy arithmetic
@@ -39,6 +40,7 @@
 #include "sotto/planning.h"
 #include "sotto/records.h"
 #include "sotto/reports.h"
+#include "sotto/results.h"
 #include "sotto/schemas.h"
 #include "sotto/scores.h"
 #include "sotto/seen.h"

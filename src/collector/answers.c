@@ -52,7 +52,11 @@ add_special(struct MHD_Response *response, const struct routes_answer *answer)
     if (answer->status == 401) {
         return MHD_add_response_header(response,
                                        MHD_HTTP_HEADER_WWW_AUTHENTICATE,
-                                       "Bearer") == MHD_YES;
+                                       "Bearer") == MHD_YES &&
+               (!answer->basic ||
+                MHD_add_response_header(
+                    response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+                    "Basic realm=\"sotto\", charset=\"UTF-8\"") == MHD_YES);
     }
     if (answer->status == 503) {
         return answers_number(response, MHD_HTTP_HEADER_RETRY_AFTER,
@@ -88,6 +92,40 @@ answers_make(const struct routes_answer *answer, struct campaigns *held)
     if (response != NULL && !add_special(response, answer)) {
         MHD_destroy_response(response);
         response = NULL;
+    }
+    return response;
+}
+
+static void
+release_page(void *held)
+{
+    pages_release(held);
+}
+
+struct MHD_Response *
+answers_page(const char *html, size_t size, struct pages_held *held)
+{
+    const char *const header[][2] = {
+        {"Content-Security-Policy", pages_policy(held)},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"X-Frame-Options", "DENY"},
+    };
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer_with_free_callback_cls(
+            size, drop_const(html), release_page, held);
+    if (response == NULL) {
+        pages_release(held);
+        return NULL;
+    }
+    response = finish_response(response, "text/html; charset=utf-8");
+    for (size_t i = 0; response != NULL && i < sizeof header / sizeof *header;
+         i++) {
+        if (MHD_add_response_header(response, header[i][0], header[i][1]) !=
+            MHD_YES) {
+            MHD_destroy_response(response);
+            response = NULL;
+        }
     }
     return response;
 }

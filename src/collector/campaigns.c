@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "host/error.h"
 #include "host/file.h"
@@ -62,6 +63,26 @@ read_signature(struct campaign *campaign, const char *path, const char *pub,
     return status;
 }
 
+/* What plan foretold of this budget, if it lies beside the mechanism. */
+static enum sotto_status
+read_plan(struct campaign *campaign, const char *path, struct sotto_error *err)
+{
+    struct sotto_mechanism_info info;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    char *name =
+        host_text_path("%.*s.plan", (int)(strlen(path) - SUFFIX_SIZE), path);
+    if (name == NULL) {
+        return host_fail_memory(err);
+    }
+    if (access(name, F_OK) == 0) {
+        sotto_mechanism_info(campaign->mechanism, &info);
+        status = sotto_results_plan(name, info.eps, &campaign->accuracy,
+                                    &campaign->accuracies, err);
+    }
+    free(name);
+    return status;
+}
+
 static enum sotto_status
 read_campaign(struct campaigns *campaigns, const char *path, const char *name,
               size_t name_size, const char *pub, struct sotto_error *err)
@@ -90,6 +111,7 @@ read_campaign(struct campaigns *campaigns, const char *path, const char *name,
     status =
         HOST_THEN(status, sotto_mechanism_check_sent(campaign->mechanism, err));
     status = HOST_THEN(status, read_signature(campaign, path, pub, err));
+    status = HOST_THEN(status, read_plan(campaign, path, err));
     return status;
 }
 
@@ -346,6 +368,7 @@ campaigns_release(struct campaigns *campaigns)
         free(campaign->name);
         sotto_mechanism_free(campaign->mechanism);
         free(campaign->signature);
+        free(campaign->accuracy);
     }
     free(campaigns->campaign);
     free(campaigns->past);

@@ -26,6 +26,9 @@ struct campaign {
     uint8_t *signature; /* the text of the .minisig file */
     size_t signature_size;
     uint32_t number; /* the store's */
+    /* What NAME.plan foretold, for who looks; NULL: there is none. */
+    struct sotto_results_accuracy *accuracy;
+    size_t accuracies;
     /* As the store counted last, for metrics. */
     atomic_uint_fast64_t waiting, released, batches;
 };
@@ -46,7 +49,8 @@ struct campaigns {
 
 /*
  * Reads `path`, NAME.sotto or a folder of such files; each must have NAME.sotto
- * .minisig beside it, by the key at `pub`. The caller holds the snapshot.
+ * .minisig beside it, by the key at `pub`. NAME.plan is what sotto plan --json
+ * printed, if it is there. The caller holds the snapshot.
  * Statuses: IO, SIGNATURE, REFUSED, FORMAT (the key), INPUT (none, two of the
  * same, a bad name), LIMIT, MEMORY, ENTROPY.
  */

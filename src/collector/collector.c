@@ -41,6 +41,7 @@
 #define ADDRESS_MOST 256u
 #define OPERATIONS_MOST ((size_t)64) /* connections there */
 #define QUIET_S 60u /* without a refusal of a kind, and it is over */
+#define LOOK_S 1.0  /* until it is seen that a page is out of date */
 
 void
 collector_log(const struct sotto_collector *collector,
@@ -97,8 +98,8 @@ static const struct setting settings[] = {
             "also on other addresses than loopback"),
     SETTING("admin-token-file", TEXT, AT(admin_token_file), 0, 0, NULL, "F",
             "the analyst's token, 16 characters or more, 8 of them\n"
-            "different, for batches and metrics; without it there\n"
-            "are none"),
+            "different, for batches, metrics and the page to look\n"
+            "at, /v1/page; without it there are none"),
     SETTING("metrics-token-file", TEXT, AT(metrics_token_file), 0, 0, NULL, "F",
             "another token, for metrics alone, which that for\n"
             "batches then does not open"),
@@ -338,6 +339,32 @@ start_writer(struct sotto_collector *collector, struct sotto_error *err)
     return status;
 }
 
+static struct campaigns *
+lend_campaigns(void *collector)
+{
+    return collector_campaigns(collector);
+}
+
+/* Whoever has no token for reports gets no page: there is none then. */
+static enum sotto_status
+start_pages(struct sotto_collector *collector, struct sotto_error *err)
+{
+    const struct sotto_collector_options *options = &collector->options;
+    const struct pages_options own = {
+        .store = options->store,
+        .simulation = options->simulation,
+        .metrics = &collector->metrics,
+        .campaigns = lend_campaigns,
+        .context = collector,
+        .look_s = LOOK_S,
+        .log = options->log,
+        .log_context = options->log_context,
+    };
+    return options->admin_token_file != NULL
+               ? pages_new(&own, &collector->pages, err)
+               : SOTTO_STATUS_OK;
+}
+
 static struct entrance_options
 plan_entrance(const struct sotto_collector_options *options)
 {
@@ -477,6 +504,7 @@ start_collector(struct sotto_collector *collector,
     status = HOST_THEN(status, listen_at(collector, options, err));
     status = HOST_THEN(status, make_answers(collector, err));
     status = HOST_THEN(status, start_writer(collector, err));
+    status = HOST_THEN(status, start_pages(collector, err));
     status = HOST_THEN(status, let_in(collector, options, err));
     if (status == SOTTO_STATUS_OK) {
         tell_names(collector);
@@ -704,6 +732,7 @@ sotto_collector_stop(struct sotto_collector *collector)
     }
     entrance_close(&collector->everybody);
     entrance_close(&collector->operations);
+    pages_free(collector->pages);
     writer_free(collector->writer);
     campaigns_release(collector->campaigns);
     certificates_free(collector->certificates);

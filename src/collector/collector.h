@@ -12,6 +12,7 @@
  *     mover.c       what it does about windows
  *     entrance.c    a place where it is reached: a server, and
  *     door.c        its listener, with those that have sent nothing
+ *     pages.c       what is shown to who looks, made by a thread of its own
  *     connections.c who is connected, the clock over requests, their memory
  *     giving_way.c  and who leaves when all places are taken
  *     refusals.c    what is refused, counted and said
@@ -28,6 +29,7 @@
 #include "collector/connections.h"
 #include "collector/entrance.h"
 #include "collector/metrics.h"
+#include "collector/pages.h"
 #include "collector/proxy_header.h"
 #include "collector/refusals.h"
 #include "collector/routes.h"
@@ -46,6 +48,7 @@ struct sotto_collector {
     pthread_mutex_t batches; /* one batch is read at a time */
 
     struct writer *writer;
+    struct pages *pages; /* NULL: there is no token, and so nobody may look */
     struct certificates *certificates; /* NULL: there is no TLS */
     struct entrance everybody, operations;
 
@@ -115,6 +118,10 @@ struct MHD_Response *answers_make(const struct routes_answer *answer,
                                   struct campaigns *held);
 /* The same of a body that is freed by and by; it is taken over. */
 struct MHD_Response *answers_own(const char *type, void *body, size_t size);
+/* A page, part of what is `held`, which is taken over also on failure; a
+   browser is to run nothing and to ask nobody for anything. */
+struct MHD_Response *answers_page(const char *html, size_t size,
+                                  struct pages_held *held);
 /* Adds a header with a number. */
 bool answers_number(struct MHD_Response *response, const char *name,
                     uint64_t number);

@@ -77,6 +77,9 @@ entrance_listen(struct entrance *entrance,
         listening_open(options->place, secure || options->plain,
                        &entrance->listener, &entrance->port, &loopback, err);
     entrance->tls = secure && !(entrance->operations && loopback);
+    /* whether a proxy in front of everybody's place does TLS is not known */
+    entrance->basic = entrance->tls ||
+                      (loopback && (entrance->operations || !options->plain));
     return status;
 }
 

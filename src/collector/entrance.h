@@ -20,6 +20,7 @@ struct entrance {
     struct sotto_collector *collector;
     bool operations;
     bool tls;
+    bool basic;   /* a page may be asked for with a password: see routes.h */
     int listener; /* -1: it is not open */
     unsigned port;
     struct connections *connections;

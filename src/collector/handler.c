@@ -320,6 +320,30 @@ send_metrics(struct request *request)
         answers_own("text/plain; version=0.0.4", text.data, text.size));
 }
 
+/* As it was made last: nothing is computed here. */
+static enum MHD_Result
+send_page(struct request *request)
+{
+    static const char none[] =
+        ROUTES_SENTENCE("there is no page of that name: /v1/page has all "
+                        "campaigns");
+    static const char soon[] = ROUTES_SENTENCE(
+        "the page is being made: try again after as many seconds as "
+        "Retry-After says");
+    struct pages *pages = request->collector->pages;
+    struct pages_held *held = NULL;
+    size_t size = 0;
+    const char *html = pages_find(pages, request->plan.page, &size, &held);
+    if (html == NULL) {
+        bool made = pages_find(pages, "", &size, &held) != NULL;
+        pages_release(held);
+        request->plan.answer =
+            made ? routes_error(404, none) : routes_error(503, soon);
+        return send_plain(request);
+    }
+    return send_answer(request, 200, answers_page(html, size, held));
+}
+
 /* ---- Batches ------------------------------------------------------------- */
 
 static enum sotto_status
@@ -461,6 +485,7 @@ plan_request(struct request *request, const char *path, const char *method,
         .body_most = collector->options.body_most,
         .healthy = atomic_load(&collector->metrics.healthy),
         .behind = atomic_load(&collector->metrics.behind),
+        .basic = request->entrance->basic,
     };
     head_read(request->connection, &request->line, version, &head);
     collector_tokens(collector, &tokens);
@@ -521,6 +546,8 @@ conclude_request(struct request *request)
         return send_batch(request);
     case ROUTES_METRICS:
         return send_metrics(request);
+    case ROUTES_PAGE:
+        return send_page(request);
     case ROUTES_ANSWER:
         break;
     }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "collector/pages.h"
+
 #define PREFIX "/v1/campaigns/"
 #define PREFIX_SIZE (sizeof PREFIX - 1)
 
@@ -24,7 +26,8 @@ static const char no_method[] =
     ROUTES_SENTENCE("this path takes another method: Allow says which");
 static const char no_path[] = ROUTES_SENTENCE(
     "there is nothing here: the paths are /v1/campaigns/NAME/mechanism, "
-    "mechanism.minisig, reports and batches, /healthz and /metrics, and the "
+    "mechanism.minisig, reports and batches, /healthz, /metrics and "
+    "/v1/page, and the "
     "campaign may have ended");
 static const char no_token[] = ROUTES_SENTENCE("this needs a token: send "
                                                "'Authorization: Bearer TOKEN'");
@@ -222,15 +225,27 @@ plan_health(const struct routes_state *state, const struct routes_head *head,
 
 /* ---- Operations ---------------------------------------------------------- */
 
-/* What operators ask for: a path, the token that opens it, and what is done. A
-   page for people is a row with a task of its own. */
-static const struct {
-    const char *path;
-    bool reports; /* the token for reports, else that for metrics */
-    enum routes_task task;
-} operation[] = {
-    {"/metrics", false, ROUTES_METRICS},
-};
+/* The page of all campaigns, or of one. A browser has no way to send a Bearer
+   token, but asks a person for a password where that is offered. */
+static void
+plan_page(const struct routes_state *state, const struct routes_head *head,
+          struct routes_plan *plan)
+{
+    const struct token *token = &state->tokens->reports;
+    const char *rest = head->path + sizeof PAGES_PATH - 1;
+    if (*rest != '\0' && *rest != '/') {
+        return;
+    }
+    if (!(state->basic && token_right_basic(token, head->authorization)) &&
+        !check_token(token, head, plan)) {
+        plan->answer.basic = state->basic;
+        return;
+    }
+    if (check_reading(head, plan)) {
+        plan->task = ROUTES_PAGE;
+        plan->page = *rest == '/' ? rest + 1 : rest;
+    }
+}
 
 /* The token for reports is that for metrics, too, where it is alone. */
 static void
@@ -238,14 +253,14 @@ plan_operation(const struct routes_state *state, const struct routes_head *head,
                struct routes_plan *plan)
 {
     const struct tokens *tokens = state->tokens;
-    for (size_t i = 0; i < sizeof operation / sizeof *operation; i++) {
-        bool reports = operation[i].reports || !tokens->metrics.set;
-        if (strcmp(head->path, operation[i].path) == 0 &&
-            check_token(reports ? &tokens->reports : &tokens->metrics, head,
-                        plan) &&
-            check_reading(head, plan)) {
-            plan->task = operation[i].task;
-        }
+    if (strncmp(head->path, PAGES_PATH, sizeof PAGES_PATH - 1) == 0) {
+        plan_page(state, head, plan);
+    } else if (strcmp(head->path, "/metrics") == 0 &&
+               check_token(tokens->metrics.set ? &tokens->metrics
+                                               : &tokens->reports,
+                           head, plan) &&
+               check_reading(head, plan)) {
+        plan->task = ROUTES_METRICS;
     }
 }
 

@@ -31,19 +31,23 @@ struct routes_state {
     size_t body_most;
     bool healthy;
     bool behind; /* healthy, but windows that ended are still there */
+    bool basic;  /* a page may be asked for with a password: nobody can read it
+                    on its way */
 };
 
 enum routes_task {
     ROUTES_ANSWER, /* it is all there */
     ROUTES_BODY,   /* `length` bytes of reports in `form`, for `campaign` */
     ROUTES_BATCH,  /* of the mechanism with `hash`, behind number `after` */
-    ROUTES_METRICS
+    ROUTES_METRICS,
+    ROUTES_PAGE /* to look at, of the campaign `page` or, "", of all */
 };
 
 struct routes_answer {
     unsigned status;
     const char *type;  /* of the body; NULL: there is none */
     const char *allow; /* the methods there are, for 405 */
+    bool basic;        /* 401: a password would do */
     const void *body;  /* static, or the campaign's */
     size_t size;
 };
@@ -55,7 +59,8 @@ struct routes_plan {
     enum judge_form form;
     size_t length;
     uint64_t after;
-    bool cut; /* the body's end is too far away, or not known: close */
+    const char *page; /* in the head's path */
+    bool cut;         /* the body's end is too far away, or not known: close */
     bool twofold;
     struct routes_answer answer;
 };

@@ -14,6 +14,9 @@
 
 #define SCHEME "Bearer "
 #define SCHEME_SIZE (sizeof SCHEME - 1)
+#define BASIC "Basic "
+#define BASIC_SIZE (sizeof BASIC - 1)
+#define BASIC_MOST 4096u /* bytes of a name and a password */
 
 static void
 hash_token(const struct token *token, const void *text, size_t size,
@@ -84,4 +87,32 @@ token_right(const struct token *token, const char *authorization)
     hash_token(token, authorization + SCHEME_SIZE,
                strlen(authorization + SCHEME_SIZE), given);
     return sodium_memcmp(given, token->hash, sizeof given) == 0;
+}
+
+/* NAME:TOKEN in base64; a name has no colon. */
+bool
+token_right_basic(const struct token *token, const char *authorization)
+{
+    uint8_t plain[BASIC_MOST], given[TOKEN_HASH_SIZE];
+    const uint8_t *colon;
+    const char *end = NULL;
+    size_t size = 0;
+    bool right = false;
+    if (!token->set || authorization == NULL ||
+        strncasecmp(authorization, BASIC, BASIC_SIZE) != 0) {
+        return false;
+    }
+    const char *text = authorization + BASIC_SIZE;
+    if (sodium_base642bin(plain, sizeof plain, text, strlen(text), NULL, &size,
+                          &end, sodium_base64_VARIANT_ORIGINAL) == 0 &&
+        *end == '\0') {
+        colon = memchr(plain, ':', size);
+        if (colon != NULL) {
+            hash_token(token, colon + 1, size - (size_t)(colon + 1 - plain),
+                       given);
+            right = sodium_memcmp(given, token->hash, sizeof given) == 0;
+        }
+    }
+    sodium_memzero(plain, sizeof plain);
+    return right;
 }

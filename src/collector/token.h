@@ -35,5 +35,8 @@ SOTTO_CHECKED enum sotto_status tokens_read(const char *reports,
 
 /* Whether an Authorization header, which may be NULL, is "Bearer TOKEN". */
 bool token_right(const struct token *token, const char *authorization);
+/* Whether it is "Basic", as browsers ask a person for, with the token as the
+   password, whatever the name. */
+bool token_right_basic(const struct token *token, const char *authorization);
 
 #endif

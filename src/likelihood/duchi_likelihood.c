@@ -38,7 +38,10 @@ init(struct likelihood_instance *at)
     at->values = d;
     at->variance_true = l * l / (at->own[MEAN] * at->own[MEAN]);
     at->variance_other = at->variance_true;
-    at->most = l / at->own[MEAN];
+    at->most = at->high = l / at->own[MEAN];
+    at->low = -at->high;
+    at->mean_high = l;
+    at->mean_low = -l;
 }
 
 static int32_t

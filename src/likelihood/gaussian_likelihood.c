@@ -42,7 +42,7 @@ init(struct likelihood_instance *at)
     at->values = at->instance->size;
     at->variance_true = sigma < 2 ? variance / z : sigma * sigma;
     at->variance_other = at->variance_true;
-    at->most = (double)integers_of(at)->clamp;
+    integers_set_ends(at);
     at->bias = sigma * maths_exp(-128);
 }
 

@@ -41,12 +41,21 @@ group_variances(const struct likelihood_instance *at, uint32_t size,
     return true;
 }
 
-double
-group_most(const struct likelihood_instance *at, uint32_t size)
+void
+group_ends(const struct likelihood_instance *at, uint32_t size, double *ret_low,
+           double *ret_high)
 {
     uint32_t k = at->instance->size, w = symbols_of(at->instance)->w;
     double most = w < size ? w : size, least = w + size > k ? w + size - k : 0;
     double mean = size * at->own[SYMBOLS_RATE_OTHER];
-    double up = most - mean, down = mean - least;
-    return (up > down ? up : down) / at->own[SYMBOLS_GAP];
+    *ret_low = (least - mean) / at->own[SYMBOLS_GAP];
+    *ret_high = (most - mean) / at->own[SYMBOLS_GAP];
+}
+
+double
+group_most(const struct likelihood_instance *at, uint32_t size)
+{
+    double low, high;
+    group_ends(at, size, &low, &high);
+    return high > -low ? high : -low;
 }

@@ -14,8 +14,11 @@
  */
 bool group_variances(const struct likelihood_instance *at, uint32_t size,
                      double *ret_true, double *ret_other);
-/* The size of the largest estimate of such a sum that a valid report can
-   give: `most` for one symbol. For channels that group_variances takes. */
+/* The least and the largest estimate of such a sum that a valid report can
+   give, and the size of the larger: `low`, `high` and `most` for one symbol.
+   For channels that group_variances takes. */
+void group_ends(const struct likelihood_instance *at, uint32_t size,
+                double *ret_low, double *ret_high);
 double group_most(const struct likelihood_instance *at, uint32_t size);
 
 #endif

@@ -11,6 +11,16 @@ integers_clamped(const struct likelihood_instance *at, int64_t y)
 }
 
 void
+integers_set_ends(struct likelihood_instance *at)
+{
+    at->most = (double)integers_of(at)->clamp;
+    at->high = at->most;
+    at->low = -at->most;
+    at->mean_high = at->instance->l;
+    at->mean_low = -at->mean_high;
+}
+
+void
 integers_estimate(const struct likelihood_instance *at, const uint8_t *wire,
                   double *ret_estimate)
 {

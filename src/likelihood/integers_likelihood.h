@@ -18,6 +18,8 @@ integers_of(const struct likelihood_instance *at)
 /* Tells whether y is at the clamp, where log p is a tail. */
 bool integers_clamped(const struct likelihood_instance *at, int64_t y);
 
+/* Sets `low` to `mean_high`: the clamp, and the ends of the domain. */
+void integers_set_ends(struct likelihood_instance *at);
 void integers_estimate(const struct likelihood_instance *at,
                        const uint8_t *wire, double *ret_estimate);
 void integers_unpack(const struct likelihood_instance *at, const uint8_t *wire,

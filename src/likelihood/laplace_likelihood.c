@@ -45,7 +45,7 @@ init(struct likelihood_instance *at)
     at->values = instance->size;
     at->variance_true = 2 * wide_double(&r) / (left * left);
     at->variance_other = at->variance_true;
-    at->most = (double)integers_of(at)->clamp;
+    integers_set_ends(at);
     at->bias = maths_exp(-at->own[RATE] * (double)reach) / (left * right);
 }
 

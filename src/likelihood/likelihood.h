@@ -34,8 +34,11 @@ struct likelihood_instance {
     double variance_true;
     double variance_other;
     double bias;
-    double most; /* the size of the largest estimate that a valid report can
-                    give of an entry: what a forged one can do */
+    /* The least and the largest estimate that a valid report can give of an
+       entry, and the size of the larger: what a forged one can do. */
+    double low, high, most;
+    double mean_low, mean_high; /* where the mean of an honest device's reports
+                                   lies, whatever its owner answers */
 
     double own[LIKELIHOOD_OWN]; /* the likelihood's constants */
 };

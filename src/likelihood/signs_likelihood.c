@@ -41,6 +41,23 @@ spread(double k, uint32_t odd)
     return odd != 0 ? (k - 1) / (k + 1) : (k - 1) * (k - 1) / (k * k);
 }
 
+/* An entry's factors are 1 in size, or 1 + 1/k for odd k, of either sign. Of an
+   honest device its mean is one of four: the pair is the truth, shares its code
+   or its label, or neither. */
+static void
+set_ends(struct likelihood_instance *at, const struct signs *signs)
+{
+    double k = at->instance->size, k1 = signs->k[0], k2 = signs->k[1];
+    double size = at->own[SCALE] * (1 + signs->k[0] % 2 / k1) *
+                  (1 + signs->k[1] % 2 / k2);
+    double both = 1 - 1 / k1 - 1 / k2 + 2 / k;
+    at->low = 1 / k - size;
+    at->high = 1 / k + size;
+    at->most = at->high;
+    at->mean_low = 2 / k - (k1 < k2 ? 1 / k1 : 1 / k2);
+    at->mean_high = both > 2 / k ? both : 2 / k;
+}
+
 static void
 set_moments(struct likelihood_instance *at, const struct signs *signs,
             double gap)
@@ -54,9 +71,7 @@ set_moments(struct likelihood_instance *at, const struct signs *signs,
     at->variance_true = square - mean * mean;
     at->variance_other = square - 1 / (k * k);
     at->bias = (k1 + k2 - 2) / k;
-    at->most = at->own[SCALE] * (1 + signs->k[0] % 2 / k1) *
-                   (1 + signs->k[1] % 2 / k2) +
-               1 / k;
+    set_ends(at, signs);
 }
 
 static void

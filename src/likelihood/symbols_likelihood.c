@@ -33,7 +33,11 @@ symbols_likelihood_init(struct likelihood_instance *at)
     at->values = w;
     at->variance_true = chance.in * chance.out / (gap * gap);
     at->variance_other = other * (1 - other) / (gap * gap);
-    at->most = (other < 0.5 ? 1 - other : other) / gap;
+    at->low = -other / gap;
+    at->high = (1 - other) / gap;
+    at->most = other < 0.5 ? at->high : -at->low;
+    at->mean_low = 0;
+    at->mean_high = 1;
     at->own[SYMBOLS_LOG_IN] =
         maths_log(chance.in) - symbols_log_binomial(k - 1, w - 1);
     at->own[SYMBOLS_LOG_OUT] =

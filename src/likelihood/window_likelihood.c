@@ -38,6 +38,10 @@ init(struct likelihood_instance *at)
     at->variance_true = window_variance(at->instance->l, window->w, a);
     at->variance_other = at->variance_true;
     at->most = ((double)at->instance->l + window->w) / at->own[MEAN];
+    at->high = at->most;
+    at->low = -at->most;
+    at->mean_high = at->instance->l;
+    at->mean_low = -at->mean_high;
 }
 
 static int64_t

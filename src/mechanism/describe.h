@@ -13,11 +13,13 @@ struct page;
 uint64_t describe_realised(const struct sotto_mechanism *mechanism);
 
 /* describe_promise.c: whether the tables keep what the file states, REFUSED if
-   not; and the promise itself, as a section of the page. */
+   not; the promise itself, as a section of the page; and what that begins with,
+   without a title: what a report can tell, in words. */
 SOTTO_CHECKED enum sotto_status
 describe_check(const struct sotto_mechanism *mechanism,
                struct sotto_error *err);
 void describe_promise(struct page *page);
+void describe_words(struct page *page);
 
 /* describe_json.c: one object on one line, which the caller frees; NULL for
    lack of memory. */

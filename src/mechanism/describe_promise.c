@@ -327,11 +327,10 @@ say_approximate(struct page *page, const char *factor)
 }
 
 void
-describe_promise(struct page *page)
+describe_words(struct page *page)
 {
     char factor[32];
     write_factor(page->info.eps, factor);
-    page_title(page, "THE PROMISE");
     if (page->info.delta > 0) {
         say_approximate(page, factor);
     } else {
@@ -340,6 +339,13 @@ describe_promise(struct page *page)
     page_gap(page);
     page_say(page, 0, "For the size of this epsilon: %s.",
              verdict(page->info.eps, page->info.delta));
+}
+
+void
+describe_promise(struct page *page)
+{
+    page_title(page, "THE PROMISE");
+    describe_words(page);
     page_gap(page);
     say_budget(page);
     page_gap(page);

@@ -425,3 +425,71 @@ sotto_distribution_bin(struct sotto_distribution *distribution, size_t bin,
                                                .low = low,
                                                .high = high};
 }
+
+/* ---- Liars ----------------------------------------------------------------
+ */
+
+/*
+ * A report moves the log-likelihood of any two distributions by no more than
+ * epsilon apart: that is what the channel promises. So if m of the n reports
+ * are lies and p is the best distribution by the others,
+ *
+ *     L - L_p <= m epsilon
+ *
+ * where L is the largest by all, and where lies were added to honest reports
+ * likewise: what is not ruled out at z^2 = 2 m epsilon, m = n a / (1 - a),
+ * holds both (docs/liars.md).
+ */
+static double
+forged_z(const struct sotto_distribution *own, double liars)
+{
+    double eps = (double)own->likelihood->instance->eps / (double)DECIMAL_UNIT;
+    return sqrt(2 * own->mixture.reports * liars / (1 - liars) * eps);
+}
+
+static double
+farther(const struct sotto_distribution_row *row)
+{
+    return fmax(row->value - row->low, row->high - row->value);
+}
+
+/*
+ * False answers on honest devices put a share of the weight elsewhere: what is
+ * printed is a quantile whose level is off by that share at most.
+ */
+void
+sotto_distribution_quantile_reach(struct sotto_distribution *distribution,
+                                  double level, double liars,
+                                  struct sotto_reach *ret_reach)
+{
+    struct sotto_distribution *own = distribution;
+    struct sotto_distribution_row row;
+    size_t at, low, high;
+    *ret_reach = (struct sotto_reach){0, 0};
+    if (!(liars > 0)) {
+        return;
+    }
+    sotto_distribution_quantile(own, level, forged_z(own, liars), &row);
+    ret_reach->forged = farther(&row);
+    at = find_level(own, level);
+    low = level > liars ? find_level(own, level - liars) : 0;
+    high = level + liars < 1 ? find_level(own, level + liars) : own->steps;
+    ret_reach->answered = fmax(value_at(own, at) - value_at(own, low),
+                               value_at(own, high) - value_at(own, at));
+}
+
+void
+sotto_distribution_bin_reach(struct sotto_distribution *distribution,
+                             size_t bin, double liars,
+                             struct sotto_reach *ret_reach)
+{
+    struct sotto_distribution_row row;
+    *ret_reach = (struct sotto_reach){0, 0};
+    if (!(liars > 0)) {
+        return;
+    }
+    sotto_distribution_bin(distribution, bin, forged_z(distribution, liars),
+                           &row);
+    ret_reach->forged = farther(&row);
+    ret_reach->answered = fmin(liars, fmax(row.value, 1 - row.value));
+}

@@ -40,6 +40,7 @@
 #include "host/printable.h"
 #include "host/text.h"
 #include "likelihood/interval.h"
+#include "mechanism/liars.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/ratio.h"
 
@@ -49,6 +50,7 @@
 #define CHARACTERS_MOST ((size_t)1 << 16)
 
 struct row {
+    const struct likelihood_instance *from; /* what its reports say */
     char *name;
     char *category; /* NULL for a mean */
     double offset, unit;
@@ -71,6 +73,7 @@ struct sotto_estimate {
     const struct sotto_mechanism *mechanism;
     size_t rows;
     struct row *row;
+    size_t reports;  /* all of them, whatever they are about */
     double *entries; /* of one block */
 };
 
@@ -227,6 +230,7 @@ add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
     const struct likelihood_instance *likelihood = &mechanism->likelihood[part];
     bool good = true;
     for (size_t i = 0; i < rows_of(own); i++) {
+        row[i].from = likelihood;
         row[i].noise = sqrt(likelihood->variance_other);
         row[i].bias = likelihood->bias;
         row[i].slope =
@@ -366,6 +370,7 @@ sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report)
     if (!report_valid(plan, report, plan->size)) {
         return;
     }
+    estimate->reports++;
     for (uint32_t i = 0; i < plan->parts; i++) {
         const struct report_part *part = &plan->part[i];
         const struct channel_instance *instance = &part->instance;
@@ -468,4 +473,65 @@ sotto_estimate_row(const struct sotto_estimate *estimate, size_t i, double z,
     if (row->known && row->n >= 2) {
         put_known(row, z, ret_row);
     }
+}
+
+/* ---- Liars --------------------------------------------------------------- */
+
+/* Of a row by itself, in the channel's units. */
+static void
+reach_row(const struct sotto_estimate *estimate, const struct row *row,
+          double liars, struct sotto_reach *ret_reach)
+{
+    struct liars_ends ends = {row->from->low, row->from->high,
+                              row->from->mean_low, row->from->mean_high};
+    double most = row->n > 0
+                      ? liars * (double)estimate->reports / (double)row->n
+                      : INFINITY;
+    if (row->missing) {
+        ends.mean_low = 0; /* it is 0, or l */
+    }
+    liars_reach(&ends, row->mean, liars, most, ret_reach);
+}
+
+/*
+ * The mean of those who have a value is u / v with v = 1 - m, and either is a
+ * mean of reports with a reach of its own. False answers are numbers in the
+ * range, too: they can move it by no more than all of it.
+ */
+static void
+reach_known(const struct sotto_estimate *estimate, const struct row *row,
+            double liars, struct sotto_reach *ret_reach)
+{
+    double l = 1 / row[1].unit, scale = fabs(row->unit) * l;
+    double u = row->mean / l, v = 1 - row[1].mean / l;
+    struct sotto_reach above, below;
+    reach_row(estimate, row, liars, &above);
+    reach_row(estimate, &row[1], liars, &below);
+    ret_reach->forged = ratio_reach(u, v, above.forged / l, below.forged / l);
+    ret_reach->answered =
+        ratio_reach(u, v, above.answered / l, below.answered / l);
+    ret_reach->answered =
+        fmin(ret_reach->answered, v > 0 ? 1 + fmax(1, fabs(u / v)) : INFINITY);
+    ret_reach->forged *= scale;
+    ret_reach->answered *= scale;
+}
+
+/* A constant column has one value, whoever lies. */
+void
+sotto_estimate_reach(const struct sotto_estimate *estimate, size_t i,
+                     double liars, struct sotto_reach *ret_reach)
+{
+    const struct row *row = &estimate->row[i];
+    double unit = fabs(row->unit);
+    *ret_reach = (struct sotto_reach){0, 0};
+    if (!(unit > 0) || !(liars > 0)) {
+        return;
+    }
+    if (row->known) {
+        reach_known(estimate, row, liars, ret_reach);
+        return;
+    }
+    reach_row(estimate, row, liars, ret_reach);
+    ret_reach->forged *= unit;
+    ret_reach->answered *= unit;
 }

@@ -32,8 +32,10 @@
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
+#include "likelihood/group.h"
 #include "likelihood/interval.h"
 #include "likelihood/symbols_likelihood.h"
+#include "mechanism/liars.h"
 #include "mechanism/mechanism.h"
 
 #define TEXT_MOST ((size_t)1 << 20)
@@ -60,6 +62,7 @@ struct sotto_margins {
     size_t groups, rows;
     struct group *group;
     struct row *row;
+    size_t reports;  /* all of them, whatever they are about */
     double *entries; /* of one report's part */
     double *sum;     /* of one group */
 };
@@ -340,6 +343,7 @@ sotto_margins_add(struct sotto_margins *margins, const uint8_t *report)
     if (margins->groups == 0 || !report_valid(plan, report, plan->size)) {
         return;
     }
+    margins->reports++;
     for (uint32_t i = 0; i < plan->parts; i++) {
         const struct report_part *part = &plan->part[i];
         if (has_margins(margins->mechanism, i)) {
@@ -373,6 +377,26 @@ sotto_margins_row(const struct sotto_margins *margins, size_t i, double z,
         .low = row->mean - half,
         .high = row->mean + half,
         .noise_deviation = group->n > 0 ? sqrt(group->other / n) : INFINITY};
+}
+
+void
+sotto_margins_reach(const struct sotto_margins *margins, size_t i, double liars,
+                    struct sotto_reach *ret_reach)
+{
+    const struct row *row = &margins->row[i];
+    const struct group *group = &margins->group[row->group];
+    const struct likelihood_instance *at =
+        &margins->mechanism->likelihood[group->part];
+    struct liars_ends ends = {.mean_low = 0, .mean_high = 1};
+    double most = group->n > 0
+                      ? liars * (double)margins->reports / (double)group->n
+                      : INFINITY;
+    group_ends(at, (uint32_t)(at->instance->size / group->count), &ends.low,
+               &ends.high);
+    *ret_reach = (struct sotto_reach){0, 0};
+    if (liars > 0) {
+        liars_reach(&ends, row->mean, liars, most, ret_reach);
+    }
 }
 
 /* ---- Shares -------------------------------------------------------------- */

@@ -47,3 +47,20 @@ ratio_estimate(const struct ratio_moments *m, double t, double z,
     ret->low = ret->bounded ? ret->low - off : -INFINITY;
     ret->high = ret->bounded ? ret->high + off : INFINITY;
 }
+
+/* A ratio with a positive denominator is monotone in either: it is farthest in
+   one of the corners. */
+double
+ratio_reach(double above, double below, double above_off, double below_off)
+{
+    double farthest = 0;
+    if (!(below - below_off > 0) || !isfinite(above_off)) {
+        return INFINITY;
+    }
+    for (int corner = 0; corner < 4; corner++) {
+        double u = above + (corner % 2 == 0 ? above_off : -above_off);
+        double v = below + (corner < 2 ? below_off : -below_off);
+        farthest = fmax(farthest, fabs(u / v - above / below));
+    }
+    return farthest;
+}

@@ -34,6 +34,11 @@ struct ratio {
     double noise_deviation; /* of `value`, to first order; infinite likewise */
 };
 
+/* The farthest that a ratio with `above` and `below` within these distances of
+   its own can lie from it; INFINITY where `below` may be 0. */
+double ratio_reach(double above, double below, double above_off,
+                   double below_off);
+
 /* t is Student's quantile for n - 1 degrees of freedom, z the normal one. */
 void ratio_estimate(const struct ratio_moments *moments, double t, double z,
                     struct ratio *ret);

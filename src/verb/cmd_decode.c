@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "host/confidence.h"
 #include "verb/decode_features.h"
+#include "verb/decode_page.h"
 #include "verb/decode_rows.h"
 #include "verb/decode_shapes.h"
 #include "verb/report_lines.h"
@@ -103,6 +104,7 @@ run_decode(const struct cli_args *args)
     job.json = cli_given(args, "json");
     job.shares = cli_given(args, "shares");
     int status = check_output(args, path);
+    status = CLI_THEN(status, decode_page_check(args));
     if (status == CLI_EXIT_DONE && path != NULL) {
         status = report_lines_check(path, "take .csv or .jsonl (JSON Lines)");
     }
@@ -124,6 +126,7 @@ run_decode(const struct cli_args *args)
         status = decode_shapes(&shapes, job.mechanism, job.reader,
                                job.confidence, cli_summary(path));
     }
+    status = CLI_THEN(status, decode_page_write(args, &job));
     sotto_margins_free(job.margins);
     sotto_estimate_free(job.estimate);
     sotto_report_reader_free(job.reader);
@@ -151,14 +154,22 @@ static const struct cli_option options[] = {
     {0, false, false, "histogram", "BINS",
      "also their shares in so many bins of equal width,\n"
      "from 2 to 100"},
+    {0, false, false, "html", "FILE",
+     "also write a page to look at, which needs nothing from\n"
+     "anywhere: what is promised, estimates, liars"},
+    {0, false, false, "plan", "P",
+     "with --html: draw the accuracies in P, which\n"
+     "sotto plan --json printed"},
     CLI_OPTION_END,
 };
 
 const struct cli_verb cmd_decode = {
     .name = "decode",
     .summary = "estimate means and frequencies from reports",
-    .usage = "M R... [--shares] [-o F [--analyst A]] [--confidence 0.95]\n"
-             "       [--quantiles LIST] [--histogram BINS]",
+    .usage =
+        "M R... [--shares] [-o F [--analyst A]] [--confidence 0.95]\n"
+        "       [--quantiles LIST] [--histogram BINS] [--html FILE [--plan "
+        "P]]",
     .about = "Prints estimates with their intervals: frequencies and means, "
              "which are\n"
              "unbiased for what the mechanism says a value counts as (a number "
@@ -169,7 +180,9 @@ const struct cli_verb cmd_decode = {
              "not, a missing\n"
              "number counts as the middle of its range. Quantiles and "
              "histograms are by\n"
-             "maximum likelihood.\n"
+             "maximum likelihood. Beside each estimate is how far 1% and 5% of "
+             "forged reports\n"
+             "can move it.\n"
              "R is a file of reports in either form, or - for standard input; "
              "of several\n"
              "files a report that came twice counts once. Where a report is "
@@ -191,7 +204,8 @@ const struct cli_verb cmd_decode = {
              "is one field,\n"
              "a|b|c.\n",
     .example = "sotto decode wdbc.sotto wdbc.reports -o wdbc.decoded.csv\n"
-               "sotto decode wdbc.sotto wdbc.reports --quantiles 0.1,0.5,0.9\n",
+               "sotto decode wdbc.sotto wdbc.reports --quantiles 0.1,0.5,0.9\n"
+               "sotto decode wdbc.sotto wdbc.reports --html wdbc.html\n",
     .wanted = wanted,
     .more = true,
     .options = options,

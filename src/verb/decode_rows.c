@@ -11,6 +11,33 @@
 
 #define NAME_WIDTH_MAX 60
 
+/* ---- Liars --------------------------------------------------------------- */
+
+const double decode_liars[DECODE_LIARS] = {0.01, 0.05};
+
+void
+decode_liars_json(const struct sotto_reach reach[DECODE_LIARS], FILE *to)
+{
+    json_number(to, "forged_1pct", reach[0].forged);
+    json_number(to, "forged_5pct", reach[1].forged);
+    json_number(to, "false_1pct", reach[0].answered);
+    json_number(to, "false_5pct", reach[1].answered);
+}
+
+void
+decode_liars_text(const struct sotto_reach reach[DECODE_LIARS], FILE *to)
+{
+    for (size_t i = 0; i < DECODE_LIARS; i++) {
+        if (isfinite(reach[i].forged)) {
+            (void)fprintf(to, "  %9.3g", reach[i].forged);
+        } else {
+            (void)fprintf(to, "  %9s", "anything");
+        }
+    }
+}
+
+/* ---- Rows ---------------------------------------------------------------- */
+
 static const char *
 kind_of(const struct sotto_estimate_row *row)
 {
@@ -53,6 +80,21 @@ row_at(const struct row_list *list, size_t i, struct sotto_estimate_row *row)
     }
     if (sotto_report_reader_count(job->reader) < DECODE_REPORTS_LEAST) {
         row->low = row->high = NAN; /* null: there is no spread yet */
+    }
+}
+
+static void
+reach_at(const struct row_list *list, size_t i,
+         struct sotto_reach reach[DECODE_LIARS])
+{
+    for (size_t j = 0; j < DECODE_LIARS; j++) {
+        if (list->margins) {
+            sotto_margins_reach(list->job->margins, i, decode_liars[j],
+                                &reach[j]);
+        } else {
+            sotto_estimate_reach(list->job->estimate, i, decode_liars[j],
+                                 &reach[j]);
+        }
     }
 }
 
@@ -103,6 +145,8 @@ put_row_json(const struct row_list *list, size_t i,
              const struct sotto_estimate_row *row, FILE *to)
 {
     const struct decode_job *job = list->job;
+    struct sotto_reach reach[DECODE_LIARS];
+    reach_at(list, i, reach);
     json_begin(to);
     json_text(to, "name", row->name);
     json_text(to, "kind", list->margins ? "margin" : kind_of(row));
@@ -118,6 +162,7 @@ put_row_json(const struct row_list *list, size_t i,
     json_text(to, "of", is_of_known(row) ? "known" : "all");
     json_text(to, "missing", missing_word(row));
     json_bool(to, "unbounded", row->unbounded);
+    decode_liars_json(reach, to);
     json_size(to, "reports", sotto_report_reader_count(job->reader));
     json_number(to, "eps", job->info.eps);
     json_number(to, "delta", job->info.delta);
@@ -149,8 +194,9 @@ name_width(const struct row_list *list)
 }
 
 static void
-put_row_text(const struct sotto_estimate_row *row, bool shares, int width,
-             FILE *to)
+put_row_text(const struct sotto_estimate_row *row,
+             const struct sotto_reach reach[DECODE_LIARS], bool shares,
+             int width, FILE *to)
 {
     char name[256];
     row_name(row, name, sizeof name);
@@ -161,11 +207,13 @@ put_row_text(const struct sotto_estimate_row *row, bool shares, int width,
                   : shares && row->category != NULL ? "share"
                                                     : kind_of(row));
     if (row->unbounded) {
-        (void)fprintf(to, "%12s  %12s  %12s\n", "unknown", "-inf", "inf");
+        (void)fprintf(to, "%12s  %12s  %12s", "unknown", "-inf", "inf");
     } else {
-        (void)fprintf(to, "%12.6g  %12.6g  %12.6g\n", row->value, row->low,
+        (void)fprintf(to, "%12.6g  %12.6g  %12.6g", row->value, row->low,
                       row->high);
     }
+    decode_liars_text(reach, to);
+    (void)fputc('\n', to);
 }
 
 static void
@@ -173,8 +221,8 @@ put_rows(const struct row_list *list, FILE *to)
 {
     int width = list->job->json ? 0 : name_width(list);
     if (!list->job->json) {
-        (void)fprintf(to, "\n%-*s  %-13s  %12s  %12s  %12s\n", width, "name",
-                      "kind", "estimate", "low", "high");
+        (void)fprintf(to, "\n%-*s  %-13s  %12s  %12s  %12s%s\n", width, "name",
+                      "kind", "estimate", "low", "high", DECODE_LIARS_TITLE);
     }
     for (size_t i = 0; i < list->count; i++) {
         struct sotto_estimate_row row;
@@ -187,7 +235,9 @@ put_rows(const struct row_list *list, FILE *to)
             row.value = list->share[i];
             cut_interval(&row);
         }
-        put_row_text(&row, list->share != NULL, width, to);
+        struct sotto_reach reach[DECODE_LIARS];
+        reach_at(list, i, reach);
+        put_row_text(&row, reach, list->share != NULL, width, to);
     }
 }
 
@@ -223,9 +273,11 @@ put_legend(const struct row_list *list, FILE *to)
         unbounded = unbounded || row.unbounded;
         middle = middle || row.missing == SOTTO_MISSING_MIDDLE;
     }
-    if (known || unbounded || middle) {
-        (void)fputc('\n', to);
-    }
+    (void)fputs("\n1% forged, 5% forged: so far the estimate can be from what "
+                "the others' reports\nsay, if that share of all reports was "
+                "made up. Who lies to an honest device does\nless: 5% move a "
+                "share by some 5 points (docs/liars.md).\n",
+                to);
     if (known) {
         (void)fputs("mean of known: of those who have a value; (missing) is "
                     "the share of the others.\n",

@@ -9,6 +9,7 @@
 
 #include "cli/json_print.h"
 #include "host/confidence.h"
+#include "verb/decode_rows.h"
 
 #define BINS_MOST 100
 #define WHAT_WIDTH 24
@@ -79,7 +80,8 @@ struct view {
 
 static void
 put_json(const struct view *view, const char *kind, double level,
-         const struct sotto_distribution_row *row)
+         const struct sotto_distribution_row *row,
+         const struct sotto_reach reach[DECODE_LIARS])
 {
     json_begin(view->to);
     json_text(view->to, "name", view->name);
@@ -94,6 +96,7 @@ put_json(const struct view *view, const char *kind, double level,
     json_number(view->to, "low", row->low);
     json_number(view->to, "high", row->high);
     json_number(view->to, "confidence", view->confidence);
+    decode_liars_json(reach, view->to);
     json_text(view->to, "of", view->missing ? "known" : "all");
     json_text(view->to, "missing", view->missing ? "told" : "middle");
     json_size(view->to, "reports", view->reports);
@@ -102,23 +105,27 @@ put_json(const struct view *view, const char *kind, double level,
 
 static void
 put_text(const struct view *view, const char *what,
-         const struct sotto_distribution_row *row)
+         const struct sotto_distribution_row *row,
+         const struct sotto_reach reach[DECODE_LIARS])
 {
-    (void)fprintf(view->to, "  %-*s  %12.6g  %12.6g  %12.6g\n", WHAT_WIDTH,
-                  what, row->value, row->low, row->high);
+    (void)fprintf(view->to, "  %-*s  %12.6g  %12.6g  %12.6g", WHAT_WIDTH, what,
+                  row->value, row->low, row->high);
+    decode_liars_text(reach, view->to);
+    (void)fputc('\n', view->to);
 }
 
 static void
 put_quantile(const struct view *view, double level,
-             const struct sotto_distribution_row *row)
+             const struct sotto_distribution_row *row,
+             const struct sotto_reach reach[DECODE_LIARS])
 {
     char what[64];
     if (view->shapes->json) {
-        put_json(view, "quantile", level, row);
+        put_json(view, "quantile", level, row, reach);
         return;
     }
     (void)snprintf(what, sizeof what, "quantile %g", level);
-    put_text(view, what, row);
+    put_text(view, what, row, reach);
 }
 
 /* A share that is too small to be anybody's is 0: what is left of it is how far
@@ -130,11 +137,12 @@ show_share(double share)
 }
 
 static void
-put_bin(const struct view *view, const struct sotto_distribution_row *row)
+put_bin(const struct view *view, const struct sotto_distribution_row *row,
+        const struct sotto_reach reach[DECODE_LIARS])
 {
     char what[64];
     if (view->shapes->json) {
-        put_json(view, "share", NAN, row);
+        put_json(view, "share", NAN, row, reach);
         return;
     }
     const struct sotto_distribution_row shown = {.value =
@@ -142,7 +150,7 @@ put_bin(const struct view *view, const struct sotto_distribution_row *row)
                                                  .low = show_share(row->low),
                                                  .high = show_share(row->high)};
     (void)snprintf(what, sizeof what, "share %.6g to %.6g", row->from, row->to);
-    put_text(view, what, &shown);
+    put_text(view, what, &shown, reach);
 }
 
 static void
@@ -154,26 +162,35 @@ put_title(const struct view *view)
                   view->missing
                       ? "of those who have a value"
                       : "of all people, the middle for a missing value");
-    (void)fprintf(view->to, "  %-*s  %12s  %12s  %12s\n", WHAT_WIDTH, "",
-                  "estimate", "low", "high");
+    (void)fprintf(view->to, "  %-*s  %12s  %12s  %12s%s\n", WHAT_WIDTH, "",
+                  "estimate", "low", "high", DECODE_LIARS_TITLE);
 }
 
 static void
 put_column(const struct view *view, struct sotto_distribution *distribution)
 {
     double z = confidence_z(view->confidence);
+    const struct decode_shapes *shapes = view->shapes;
     struct sotto_distribution_row row;
-    if (!view->shapes->json) {
+    struct sotto_reach reach[DECODE_LIARS];
+    if (!shapes->json) {
         put_title(view);
     }
-    for (size_t i = 0; i < view->shapes->levels; i++) {
-        sotto_distribution_quantile(distribution, view->shapes->level[i], z,
-                                    &row);
-        put_quantile(view, view->shapes->level[i], &row);
+    for (size_t i = 0; i < shapes->levels; i++) {
+        sotto_distribution_quantile(distribution, shapes->level[i], z, &row);
+        for (size_t j = 0; j < DECODE_LIARS; j++) {
+            sotto_distribution_quantile_reach(distribution, shapes->level[i],
+                                              decode_liars[j], &reach[j]);
+        }
+        put_quantile(view, shapes->level[i], &row, reach);
     }
-    for (size_t i = 0; i < view->shapes->bins; i++) {
+    for (size_t i = 0; i < shapes->bins; i++) {
         sotto_distribution_bin(distribution, i, z, &row);
-        put_bin(view, &row);
+        for (size_t j = 0; j < DECODE_LIARS; j++) {
+            sotto_distribution_bin_reach(distribution, i, decode_liars[j],
+                                         &reach[j]);
+        }
+        put_bin(view, &row, reach);
     }
 }
 

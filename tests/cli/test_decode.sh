@@ -66,11 +66,44 @@ python3 - out <<'END' || fail "rows are out of line: $(cat out)"
 import sys
 text = open(sys.argv[1], encoding="utf-8").read()
 lines = text.split("\n\n")[1].splitlines()
-assert lines[0].split() == ["name", "kind", "estimate", "low", "high"], lines
+assert lines[0].split() == ["name", "kind", "estimate", "low", "high",
+                            "1%", "forged", "5%", "forged"], lines
 assert len({len(line) for line in lines}) == 1, lines
 assert any("Genève" in line and " share " in line for line in lines), lines
 assert any(line.startswith("age ") and " mean " in line for line in lines)
 assert "e-" not in text.split("share 0 to")[1], text
+END
+
+# ---- A page to look at, and liars beside every estimate ----------------------
+run 0 decode c.sotto c.reports --html c.html
+python3 - c.html out <<'END' || fail "the page: $(head -c 2000 c.html)"
+import html, re, sys
+page = html.unescape(open(sys.argv[1], encoding="utf-8").read())
+assert "569" in page and "diagnosis" in page and "code 0" in page, page
+assert "{{" not in page and "<script" not in page and len(page) < 100000
+for line in open(sys.argv[2], encoding="utf-8"):
+    row = re.match(r"diagnosis = (\w) +frequency +([-.\d]+)", line)
+    if row:  # in percent, with the same first digits
+        assert re.search(rf"{row[1]}\n<svg[^\n]*\n</th><td class=.r.><b>"
+                         rf"{100 * float(row[2]):.1f}%", page), (line, page)
+END
+run 2 decode c.sotto c.reports --html c.reports
+says "c.reports"
+run 2 decode c.sotto c.reports --plan c.html
+says "--html"
+run 2 decode c.sotto c.reports --html d.html --plan c.html
+says "line 1"
+[ ! -e d.html ] || fail "a page in spite of a plan that is none"
+run 0 decode c.sotto c.reports --json
+python3 - out <<'END' || fail "liars: $(head -3 out)"
+import json, sys
+for line in open(sys.argv[1], encoding="utf-8"):
+    row = json.loads(line)
+    one, five = row["forged_1pct"], row["forged_5pct"]
+    assert 0 < row["false_1pct"] < row["false_5pct"] < 0.06, row
+    assert 0 < one < five and row["false_1pct"] < one, row
+    if row["name"] == "diagnosis":  # all books' reports
+        assert abs(five / one - 0.05 / 0.95 / (0.01 / 0.99)) < 0.01, row
 END
 
 # ---- Numbers and a label of their own ----------------------------------------

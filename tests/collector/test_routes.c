@@ -336,6 +336,89 @@ test_analyst(void **state)
     campaigns_release(ended);
 }
 
+/* Who gets a page, and who is offered to give a password. */
+static void
+test_pages(void **state)
+{
+    static const char code[] = "Basic OjAxMjM0NTY3ODlhYmNkZWY="; /* :012... */
+    static const char bearer[] = "Bearer 0123456789abcdef";
+    static const struct {
+        const char *method, *path, *authorization;
+        bool basic;      /* nobody reads along */
+        unsigned status; /* 0: a page, of `page` */
+        const char *page;
+    } cases[] = {
+        {"GET", "/v1/page", bearer, false, 0, ""},
+        {"HEAD", "/v1/page", bearer, true, 0, ""},
+        {"GET", "/v1/page", code, true, 0, ""},
+        {"GET", "/v1/page/", code, true, 0, ""},
+        {"GET", "/v1/page/m", code, true, 0, "m"},
+        {"GET", "/v1/page/../m", code, true, 0, "../m"}, /* compared, no more */
+        {"GET", "/v1/page", code, false, 401, NULL},
+        {"GET", "/v1/page", NULL, true, 401, NULL},
+        {"POST", "/v1/page", NULL, true, 401, NULL},
+        {"POST", "/v1/page", code, true, 405, NULL},
+        {"GET", "/v1/pages", code, true, 404, NULL},
+        {"GET", "/metrics", code, true, 401, NULL},
+        {"GET", "/v1/campaigns/m/batches", code, true, 401, NULL},
+    };
+    const char *file;
+    struct tokens right;
+    (void)state;
+    assert_int_equal(scratch_make(), 0);
+    file = in_folder("token");
+    assert_int_equal(
+        host_file_write(file, 0600, false, "0123456789abcdef", 16, NULL),
+        SOTTO_STATUS_OK);
+    assert_int_equal(tokens_read(file, NULL, &right, NULL), SOTTO_STATUS_OK);
+    assert_int_equal(scratch_remove(), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct routes_state open = {.campaigns = campaigns,
+                                          .tokens = &right,
+                                          .body_most = 1000,
+                                          .healthy = true,
+                                          .basic = cases[i].basic};
+        const struct routes_head head = {.method = cases[i].method,
+                                         .path = cases[i].path,
+                                         .authorization =
+                                             cases[i].authorization};
+        bool page = strcmp(cases[i].path, "/metrics") != 0 &&
+                    strstr(cases[i].path, "batches") == NULL;
+        struct routes_plan made;
+        routes_plan(&open, &head, &made);
+        if (cases[i].status == 0) {
+            assert_int_equal(made.task, ROUTES_PAGE);
+            assert_string_equal(made.page, cases[i].page);
+        } else {
+            assert_int_equal(made.task, ROUTES_ANSWER);
+            assert_int_equal(made.answer.status, cases[i].status);
+            assert_true(made.answer.basic ==
+                        (cases[i].status == 401 && cases[i].basic && page));
+        }
+    }
+    /* Without a token there is no page. */
+    const struct tokens none = {.reports = {.set = false}};
+    struct routes_state closed = {.campaigns = campaigns,
+                                  .tokens = &none,
+                                  .body_most = 1000,
+                                  .healthy = true,
+                                  .basic = true};
+    const struct routes_head head = {
+        .method = "GET", .path = "/v1/page", .authorization = code};
+    struct routes_plan made;
+    routes_plan(&closed, &head, &made);
+    assert_int_equal(made.answer.status, 404);
+    /* Where operations have a place of their own, it is there and nowhere else.
+     */
+    closed.tokens = &right;
+    closed.apart = true;
+    routes_plan(&closed, &head, &made);
+    assert_int_equal(made.answer.status, 404);
+    closed.operations = true;
+    routes_plan(&closed, &head, &made);
+    assert_int_equal(made.task, ROUTES_PAGE);
+}
+
 int
 main(void)
 {
@@ -344,6 +427,7 @@ main(void)
         cmocka_unit_test(test_unhealthy),  cmocka_unit_test(test_no_token),
         cmocka_unit_test(test_operations), cmocka_unit_test(test_any_length),
         cmocka_unit_test(test_twofold),    cmocka_unit_test(test_analyst),
+        cmocka_unit_test(test_pages),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -57,6 +57,49 @@ test_right(void **state)
     assert_false(token_right(&token, NULL));
 }
 
+/* A browser's way: a name of any kind, a colon, and the token. */
+static void
+test_basic(void **state)
+{
+    struct token token;
+    (void)state;
+    assert_int_equal(read_text("0123456789abcdef\nmore", 21, &token),
+                     SOTTO_STATUS_OK);
+    /* me:0123456789abcdef, :0123456789abcdef */
+    assert_true(
+        token_right_basic(&token, "Basic bWU6MDEyMzQ1Njc4OWFiY2RlZg=="));
+    assert_true(token_right_basic(&token, "basic OjAxMjM0NTY3ODlhYmNkZWY="));
+    assert_false(token_right(&token, "Basic bWU6MDEyMzQ1Njc4OWFiY2RlZg=="));
+    /* 0123456789abcdef, me:0123456789abcdeF, me:0123456789abcdef: */
+    assert_false(token_right_basic(&token, "Basic MDEyMzQ1Njc4OWFiY2RlZg=="));
+    assert_false(
+        token_right_basic(&token, "Basic bWU6MDEyMzQ1Njc4OWFiY2RlRg=="));
+    assert_false(
+        token_right_basic(&token, "Basic bWU6MDEyMzQ1Njc4OWFiY2RlZjo="));
+    assert_false(
+        token_right_basic(&token, "Basic bWU6MDEyMzQ1Njc4OWFiY2RlZg==x"));
+    assert_false(token_right_basic(&token, "Basic bWU6MDEy*"));
+    assert_false(token_right_basic(&token, "Basic "));
+    assert_false(token_right_basic(&token, "Bearer 0123456789abcdef"));
+    assert_false(token_right_basic(&token, NULL));
+    token.set = false;
+    assert_false(
+        token_right_basic(&token, "Basic bWU6MDEyMzQ1Njc4OWFiY2RlZg=="));
+}
+
+/* Longer than any name and token is no token, and overruns nothing. */
+static void
+test_basic_long(void **state)
+{
+    static char text[65536] = "Basic ";
+    struct token token;
+    (void)state;
+    assert_int_equal(read_text("0123456789abcdef", 16, &token),
+                     SOTTO_STATUS_OK);
+    memset(text + 6, 'A', sizeof text - 7);
+    assert_false(token_right_basic(&token, text));
+}
+
 /* All of a token counts: a guess is not right by a part of its hash. */
 static void
 test_guesses(void **state)
@@ -182,6 +225,7 @@ main(void)
         cmocka_unit_test(test_right), cmocka_unit_test(test_guesses),
         cmocka_unit_test(test_none),  cmocka_unit_test(test_bad),
         cmocka_unit_test(test_mode),  cmocka_unit_test(test_two),
+        cmocka_unit_test(test_basic), cmocka_unit_test(test_basic_long),
     };
     return cmocka_run_group_tests(tests, scratch_set_up, scratch_tear_down);
 }

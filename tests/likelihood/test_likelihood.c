@@ -57,12 +57,13 @@ test_realised_is_the_stated_one_and_never_above(void **state)
    for each entry and its square. */
 struct sums {
     double one, mean[8], square[8];
+    double low, high; /* of all estimates there are */
 };
 
 static struct sums
 add_up(const int32_t *q)
 {
-    struct sums sums = {0};
+    struct sums sums = {.low = INFINITY, .high = -INFINITY};
     uint32_t count = UINT32_C(1) << (8 * instance.wire_size);
     for (uint32_t i = 0; i < count; i++) {
         double estimate[8], p;
@@ -74,6 +75,8 @@ add_up(const int32_t *q)
             sums.one += p;
             for (uint32_t j = 0; j < instance.size; j++) {
                 sums.mean[j] += p * estimate[j];
+                sums.low = fmin(sums.low, estimate[j]);
+                sums.high = fmax(sums.high, estimate[j]);
                 sums.square[j] += p * estimate[j] * estimate[j];
             }
         }
@@ -94,11 +97,13 @@ entry_of(const int32_t *q, uint32_t entry, double *ret_variance)
 
 /* Every likelihood and all that it is made of: reports have probability one
    together, and the estimate is off and varies by no more than it says; the
-   largest variance is reached by some point. */
+   largest variance is reached by some point. The ends of what a report and what
+   a mean can say are reached, too. */
 static void
 check_small(const char *name, uint32_t size, uint32_t l, int32_t step)
 {
     bool symbols = l == 0, reached = false;
+    double low = INFINITY, high = -INFINITY;
     int32_t last = symbols ? (int32_t)size - 1 : (int32_t)l;
     set_up(name, size, l, DECIMAL_UNIT);
     assert_in_range(instance.wire_size, 1, 2);
@@ -106,7 +111,11 @@ check_small(const char *name, uint32_t size, uint32_t l, int32_t step)
         int32_t q[8] = {first};
         struct sums sums = add_up(q);
         assert_true(fabs(sums.one - 1) < 1e-12);
+        assert_true(fabs(sums.low - at.low) < 1e-9 * at.most);
+        assert_true(fabs(sums.high - at.high) < 1e-9 * at.most);
         for (uint32_t i = 0; i < size; i++) {
+            low = fmin(low, sums.mean[i]);
+            high = fmax(high, sums.mean[i]);
             double most, truth = entry_of(q, i, &most);
             double variance = sums.square[i] - sums.mean[i] * sums.mean[i];
             assert_true(fabs(sums.mean[i] - truth) <= at.bias + 1e-9);
@@ -115,6 +124,9 @@ check_small(const char *name, uint32_t size, uint32_t l, int32_t step)
         }
     }
     assert_true(reached || instance.channel->pairs);
+    assert_true(at.most == fmax(at.high, -at.low));
+    assert_true(fabs(low - at.mean_low) < 1e-9);
+    assert_true(fabs(high - at.mean_high) < 1e-9);
 }
 
 static void
