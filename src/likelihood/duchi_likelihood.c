@@ -39,6 +39,7 @@ init(struct likelihood_instance *at)
     at->variance_true = l * l / (at->own[MEAN] * at->own[MEAN]);
     at->variance_other = at->variance_true;
     at->most = l / at->own[MEAN];
+    at->unit = at->most;
 }
 
 static int32_t

@@ -2,6 +2,7 @@
  * subset_likelihood.c: what reports of subset selection say.
  */
 #include "base/bytes.h"
+#include "likelihood/naming.h"
 #include "likelihood/symbols_likelihood.h"
 
 static bool
@@ -18,6 +19,24 @@ pack(const struct likelihood_instance *at, const int64_t *values,
     return true;
 }
 
+/* w symbols, and nothing past the last. */
+static bool
+valid(const struct likelihood_instance *at, const uint8_t *wire)
+{
+    uint32_t size = at->instance->size, bytes = at->instance->wire_size;
+    uint32_t past = size % 8 != 0 ? (uint32_t)wire[bytes - 1] >> (size % 8) : 0;
+    return past == 0 &&
+           naming_weight(wire, bytes) == symbols_of(at->instance)->w;
+}
+
+static void
+count_named(const struct likelihood_instance *at, const uint8_t *wire,
+            size_t stride, size_t n, uint64_t *count)
+{
+    const struct naming reports = {wire, stride, n};
+    naming_count_bits(&reports, at->instance->size, count);
+}
+
 const struct likelihood likelihood_subset = {
     .name = "subset",
     .init = symbols_likelihood_init,
@@ -27,4 +46,7 @@ const struct likelihood likelihood_subset = {
     .estimate = symbols_estimate,
     .unpack = symbols_unpack,
     .pack = pack,
+    .valid = valid,
+    .count = count_named,
+    .mean = symbols_mean,
 };
