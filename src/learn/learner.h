@@ -17,10 +17,13 @@
 #include "learn/model.h"
 #include "learn/options.h"
 #include "learn/sending.h"
+#include "mechanism/payloads.h"
 
 /* What there is to learn from. */
 struct learn_job {
-    const struct sotto_report_reader *reader; /* NULL: clean records */
+    const struct sotto_report_reader *reader; /* NULL: what is in `payloads`;
+                                                 or clean records */
+    const struct payloads *payloads; /* for a learner that is `counted` */
     const struct sotto_table *labels; /* of the reports, in the clear; NULL: in
                                          the reports */
     const char *column;               /* of the labels */
@@ -34,10 +37,20 @@ struct learn_job {
     const struct learn_options *options;
 };
 
+/* The reports there are; 0: clean records. */
+size_t learn_job_reports(const struct learn_job *job);
+
 struct learner {
     const char *name, *about;
     const struct setting *settings; /* of a struct learn_options */
     bool (*takes)(const struct sotto_mechanism *mechanism);
+
+    /* Checks what can be without a report: that there is a prior, and of which
+       records. NULL: nothing. Statuses: USAGE, INPUT. */
+    enum sotto_status (*check)(const struct sotto_mechanism *mechanism,
+                               const struct learn_job *job,
+                               struct sotto_error *err);
+    bool counted; /* `fit` takes payloads: it needs neither order nor ids */
 
     /* Statuses: those of sotto_fit. The model has its pool and its back-end,
        and is freed on failure. */

@@ -113,8 +113,9 @@ double classifier_gradient(struct codes *codes,
  * MEMORY, LIMIT, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
-classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
-               size_t reports, const struct classifier_aux *aux,
+classifier_fit(const struct codes_shape *shape,
+               const struct codes_reports *reports,
+               const struct classifier_aux *aux,
                const struct learn_options *options, struct host_pool *pool,
                struct tensor_backend *backend,
                struct classifier **ret_classifier, float *ret_target,

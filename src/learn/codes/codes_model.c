@@ -254,6 +254,8 @@ const struct learner learner_codes = {
         "have, and from the auxiliary records what they are like.",
     .settings = settings,
     .takes = takes_codes,
+    .check = codes_check,
+    .counted = true,
     .fit = codes_fit,
     .fit_clean = codes_fit_clean,
     .predict = predict_records,

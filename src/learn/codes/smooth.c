@@ -145,7 +145,7 @@ is_curved_cheap(const struct smooth_problem *problem)
     for (size_t b = 0; b < problem->books; b++) {
         const struct codes *codes = problem->book[b].codes;
         double pairs = (double)codes->pairs;
-        sum += (double)codes->reports * pairs *
+        sum += (double)codes->rows * pairs *
                (pairs <= SMOOTH_DENSE ? pairs : 1);
     }
     return sum <= CURVED_MOST;
