@@ -48,7 +48,8 @@ struct analyst_job {
     uint64_t truth[SYMBOLS];
 };
 
-/* ---- What is simulated ---------------------------------------------------- */
+/* ---- What is simulated ----------------------------------------------------
+ */
 
 /* Ten numbers, of which the largest is the code; and the label. */
 static enum sotto_status
@@ -57,18 +58,16 @@ make_mechanism(struct analyst_job *job, struct sotto_error *err)
     struct schema_column column[CODES + 1] = {{0}};
     float weight[CODES * CODES] = {0}, bias[CODES] = {0};
     for (size_t i = 0; i < CODES; i++) {
-        column[i] = (struct schema_column){
-            .name = names[i],
-            .kind = SOTTO_COLUMN_NUMBER,
-            .count = 1,
-            .scale = 1};
+        column[i] = (struct schema_column){.name = names[i],
+                                           .kind = SOTTO_COLUMN_NUMBER,
+                                           .count = 1,
+                                           .scale = 1};
         weight[i * CODES + i] = 1;
     }
-    column[CODES] = (struct schema_column){
-        .name = "label",
-        .kind = SOTTO_COLUMN_CATEGORY,
-        .count = CLASSES + 1,
-        .values = labels};
+    column[CODES] = (struct schema_column){.name = "label",
+                                           .kind = SOTTO_COLUMN_CATEGORY,
+                                           .count = CLASSES + 1,
+                                           .values = labels};
     const struct layer layer = {.in = CODES,
                                 .out = CODES,
                                 .activation = ACTIVATION_NONE,
@@ -168,15 +167,16 @@ make_store(struct analyst_job *job, struct sotto_error *err)
     uint32_t campaign = 0;
     size_t payload = job->mechanism->shape.report_size - REPORT_HEADER_SIZE;
     enum sotto_status status = store_open(job->url, true, &store, err);
-    status = HOST_THEN(status,
-                       store_campaign(store, job->mechanism->shape.hash,
-                                      "analyst", payload, &campaign, err));
+    status =
+        HOST_THEN(status, store_campaign(store, job->mechanism->shape.hash,
+                                         "analyst", payload, &campaign, err));
     status = HOST_THEN(status, put_reports(job, store, campaign, err));
     store_free(store);
     return status;
 }
 
-/* ---- What is timed -------------------------------------------------------- */
+/* ---- What is timed --------------------------------------------------------
+ */
 
 static enum sotto_status
 open_stream(const struct analyst_job *job, struct sotto_report_stream **ret,
@@ -210,8 +210,8 @@ decode_all(struct analyst_job *job, struct sotto_error *err)
     struct sotto_estimate *estimate = NULL;
     struct sotto_margins *margins = NULL;
     enum sotto_status status = open_stream(job, &stream, err);
-    status = HOST_THEN(status,
-                       sotto_estimate_new(job->mechanism, &estimate, err));
+    status =
+        HOST_THEN(status, sotto_estimate_new(job->mechanism, &estimate, err));
     status =
         HOST_THEN(status, sotto_margins_new(job->mechanism, &margins, err));
     while (status == SOTTO_STATUS_OK && block.count > 0) {
@@ -327,9 +327,9 @@ fit_all(struct analyst_job *job, struct sotto_error *err)
     struct sotto_model *model = NULL;
     enum sotto_status status = make_aux(&aux, err);
     status = HOST_THEN(status, open_stream(job, &stream, err));
-    status = HOST_THEN(status, sotto_fit_stream(job->mechanism, stream, NULL,
-                                                aux, &options, &model, NULL,
-                                                err));
+    status =
+        HOST_THEN(status, sotto_fit_stream(job->mechanism, stream, NULL, aux,
+                                           &options, &model, NULL, err));
     status = HOST_THEN(status, check_model(model, aux, err));
     sotto_model_free(model);
     sotto_report_stream_free(stream);
@@ -337,7 +337,8 @@ fit_all(struct analyst_job *job, struct sotto_error *err)
     return status;
 }
 
-/* ---- All of it ------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------
+ */
 
 static enum sotto_status
 time_step(struct analyst_job *job, const char *name,
@@ -353,12 +354,12 @@ time_step(struct analyst_job *job, const char *name,
     spent = host_seconds() - start;
     (void)snprintf(setting, sizeof setting, "%zu reports, %s", job->reports,
                    job->channel);
-    const struct sotto_bench_row row = {
-        .name = name,
-        .setting = setting,
-        .rate = (double)job->reports / spent,
-        .microseconds = 1e6 * spent / (double)job->reports,
-        .memory_ours = peer_own_memory()};
+    const struct sotto_bench_row row = {.name = name,
+                                        .setting = setting,
+                                        .rate = (double)job->reports / spent,
+                                        .microseconds =
+                                            1e6 * spent / (double)job->reports,
+                                        .memory_ours = peer_own_memory()};
     job->row(job->context, &row);
     return SOTTO_STATUS_OK;
 }
@@ -383,8 +384,8 @@ run_channel(struct analyst_job *job, struct sotto_error *err)
         status = job->file != NULL ? status : host_fail_memory(err);
     }
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        status = HOST_THEN(status, time_step(job, steps[i].name, steps[i].step,
-                                             err));
+        status = HOST_THEN(status,
+                           time_step(job, steps[i].name, steps[i].step, err));
     }
     free(job->url);
     free(job->file);

@@ -31,6 +31,7 @@ size_t
 learn_job_reports(const struct learn_job *job)
 {
     return job->payloads != NULL ? (size_t)payloads_all(job->payloads)
+           : job->tally != NULL  ? (size_t)tally_all(job->tally)
            : job->reader != NULL ? sotto_report_reader_count(job->reader)
                                  : 0;
 }
@@ -38,7 +39,7 @@ learn_job_reports(const struct learn_job *job)
 static bool
 is_clean(const struct learn_job *job)
 {
-    return job->reader == NULL && job->payloads == NULL;
+    return job->reader == NULL && job->payloads == NULL && job->tally == NULL;
 }
 
 static enum sotto_status
@@ -75,10 +76,9 @@ run_job(const struct sotto_mechanism *mechanism, const struct learn_job *job,
         model->clean = is_clean(job) || job->labels != NULL;
         status = model_backend(model, err);
     }
-    status =
-        HOST_THEN(status, !is_clean(job)
-                              ? learner->fit(model, job, &info, err)
-                              : learner->fit_clean(model, job, &info, err));
+    status = HOST_THEN(
+        status, !is_clean(job) ? learner->fit(model, job, &info, err)
+                               : learner->fit_clean(model, job, &info, err));
     if (status != SOTTO_STATUS_OK) {
         sotto_model_free(model);
         return status;
@@ -203,30 +203,85 @@ check_kinds(const struct sotto_report_stream *stream, struct sotto_error *err)
                            seen.simulated, seen.reports - seen.simulated);
 }
 
-/* Reads reports as the learner needs them, then fits. */
-static enum sotto_status
-read_stream(const struct sotto_mechanism *mechanism,
-            const struct learner *learner, struct sotto_report_stream *stream,
-            struct learn_job *job, struct sotto_model **ret_model,
-            struct sotto_fit_info *ret_info, struct sotto_error *err)
+/* What is read of a stream: payloads, or the tally of them if these are too
+   many; or whole reports. */
+struct reading {
+    struct payloads *payloads;
+    struct tally *tally;
+    struct sotto_report_reader *reader;
+};
+
+static void
+reading_clear(struct reading *reading)
 {
-    struct sotto_report_reader *reader = NULL;
-    struct payloads *payloads = NULL;
-    enum sotto_status status;
-    if (learner->counted) {
-        status = payloads_new(mechanism, &payloads, err);
-        status =
-            HOST_THEN(status, payloads_collect(payloads, stream, err));
-    } else {
-        status = sotto_report_stream_collect(stream, true, &reader, err);
+    payloads_free(reading->payloads);
+    tally_free(reading->tally);
+    sotto_report_reader_free(reading->reader);
+}
+
+/* Both, until payloads are more than `most`: then they are dropped. */
+static enum sotto_status
+count_reports(struct reading *reading, struct sotto_report_stream *stream,
+              size_t most, struct sotto_error *err)
+{
+    struct sotto_report_block block = {.count = 1};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    while (status == SOTTO_STATUS_OK && block.count > 0) {
+        status = sotto_report_stream_next(stream, &block, err);
+        if (status == SOTTO_STATUS_OK && reading->tally != NULL) {
+            tally_add(reading->tally, block.reports, block.count);
+        }
+        if (status == SOTTO_STATUS_OK && reading->payloads != NULL) {
+            status = payloads_add(reading->payloads, &block, err);
+        }
+        if (reading->tally != NULL && reading->payloads != NULL &&
+            payloads_distinct(reading->payloads) > most) {
+            payloads_free(reading->payloads);
+            reading->payloads = NULL;
+        }
     }
-    job->payloads = payloads;
-    job->reader = reader;
+    if (status == SOTTO_STATUS_OK && reading->payloads != NULL) {
+        status = payloads_sort(reading->payloads, err);
+    }
+    return status;
+}
+
+static enum sotto_status
+read_reports(const struct sotto_mechanism *mechanism,
+             const struct learner *learner, struct sotto_report_stream *stream,
+             size_t most, struct reading *reading, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (!learner->counted) {
+        return sotto_report_stream_collect(stream, true, &reading->reader, err);
+    }
+    status = payloads_new(mechanism, &reading->payloads, err);
+    if (learner->tallies != NULL && learner->tallies(mechanism)) {
+        status = HOST_THEN(status, tally_new(mechanism, &reading->tally, err));
+    }
+    return HOST_THEN(status, count_reports(reading, stream, most, err));
+}
+
+enum sotto_status
+learn_fit_stream(const struct sotto_mechanism *mechanism,
+                 struct sotto_report_stream *stream, struct learn_job *job,
+                 size_t most, struct sotto_model **ret_model,
+                 struct sotto_fit_info *ret_info, struct sotto_error *err)
+{
+    const struct learner *learner = NULL;
+    struct reading reading = {NULL};
+    enum sotto_status status =
+        take_learner(job->options->learner, mechanism, &learner, err);
+    status = HOST_THEN(status, check_job(mechanism, learner, job, err));
+    status = HOST_THEN(
+        status, read_reports(mechanism, learner, stream, most, &reading, err));
     status = HOST_THEN(status, check_kinds(stream, err));
-    status = HOST_THEN(status,
-                       learn_fit(mechanism, job, ret_model, ret_info, err));
-    payloads_free(payloads);
-    sotto_report_reader_free(reader);
+    job->payloads = reading.payloads;
+    job->tally = reading.payloads == NULL ? reading.tally : NULL;
+    job->reader = reading.reader;
+    status =
+        HOST_THEN(status, learn_fit(mechanism, job, ret_model, ret_info, err));
+    reading_clear(&reading);
     return status;
 }
 
@@ -240,15 +295,11 @@ sotto_fit_stream(struct sotto_mechanism *mechanism,
                  struct sotto_fit_info *ret_info, struct sotto_error *err)
 {
     struct learn_options own;
-    struct learn_job job = {
-        .analyst = analyst, .table = aux, .options = &own};
-    const struct learner *learner = NULL;
+    struct learn_job job = {.analyst = analyst, .table = aux, .options = &own};
     enum sotto_status status = read_options(mechanism, options, &own, err);
-    status = HOST_THEN(status,
-                       take_learner(own.learner, mechanism, &learner, err));
-    status = HOST_THEN(status, check_job(mechanism, learner, &job, err));
-    return HOST_THEN(status, read_stream(mechanism, learner, stream, &job,
-                                         ret_model, ret_info, err));
+    return HOST_THEN(status, learn_fit_stream(mechanism, stream, &job,
+                                              LEARN_PAYLOADS_MOST, ret_model,
+                                              ret_info, err));
 }
 
 enum sotto_status

@@ -34,8 +34,7 @@ enum sotto_status
 payloads_new(const struct sotto_mechanism *mechanism,
              struct payloads **ret_payloads, struct sotto_error *err)
 {
-    struct payloads *own =
-        sodium_init() >= 0 ? calloc(1, sizeof *own) : NULL;
+    struct payloads *own = sodium_init() >= 0 ? calloc(1, sizeof *own) : NULL;
     if (own == NULL) {
         return host_fail_memory(err);
     }
@@ -64,7 +63,8 @@ payloads_free(struct payloads *payloads)
     }
 }
 
-/* ---- Adding --------------------------------------------------------------- */
+/* ---- Adding ---------------------------------------------------------------
+ */
 
 static size_t
 find_slot(const struct payloads *own, const uint8_t *payload)
@@ -159,7 +159,8 @@ payloads_add(struct payloads *payloads, const struct sotto_report_block *block,
     return status;
 }
 
-/* ---- In order ------------------------------------------------------------- */
+/* ---- In order -------------------------------------------------------------
+ */
 
 static int
 compare_payloads(const void *a, const void *b, void *context)
@@ -169,9 +170,10 @@ compare_payloads(const void *a, const void *b, void *context)
                   own->data + *(const uint32_t *)b * own->size, own->size);
 }
 
-static enum sotto_status
-sort_payloads(struct payloads *own, struct sotto_error *err)
+enum sotto_status
+payloads_sort(struct payloads *payloads, struct sotto_error *err)
 {
+    struct payloads *own = payloads;
     free(own->slot);
     own->slot = NULL;
     own->order = malloc((own->count + 1) * sizeof *own->order);
@@ -183,19 +185,6 @@ sort_payloads(struct payloads *own, struct sotto_error *err)
     }
     qsort_r(own->order, own->count, sizeof *own->order, compare_payloads, own);
     return SOTTO_STATUS_OK;
-}
-
-enum sotto_status
-payloads_collect(struct payloads *payloads, struct sotto_report_stream *stream,
-                 struct sotto_error *err)
-{
-    struct sotto_report_block block = {.count = 1};
-    enum sotto_status status = SOTTO_STATUS_OK;
-    while (status == SOTTO_STATUS_OK && block.count > 0) {
-        status = sotto_report_stream_next(stream, &block, err);
-        status = HOST_THEN(status, payloads_add(payloads, &block, err));
-    }
-    return HOST_THEN(status, sort_payloads(payloads, err));
 }
 
 size_t

@@ -25,11 +25,10 @@ void payloads_free(struct payloads *payloads);
 SOTTO_CHECKED enum sotto_status
 payloads_add(struct payloads *payloads, const struct sotto_report_block *block,
              struct sotto_error *err);
-/* Adds all that is left of a stream, then puts them in the order of their
-   bytes: nothing can be added any more. Statuses: the stream's; LIMIT. */
-SOTTO_CHECKED enum sotto_status
-payloads_collect(struct payloads *payloads, struct sotto_report_stream *stream,
-                 struct sotto_error *err);
+/* Puts them in the order of their bytes: nothing can be added any more.
+   Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status payloads_sort(struct payloads *payloads,
+                                              struct sotto_error *err);
 
 /* Different ones, and all of them. */
 size_t payloads_distinct(const struct payloads *payloads);

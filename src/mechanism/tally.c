@@ -226,16 +226,19 @@ tally_add(struct tally *tally, const uint8_t *reports, size_t n)
  */
 
 uint64_t
-tally_reports(const struct tally *tally, size_t part, size_t book)
+tally_all(const struct tally *tally)
 {
     uint64_t n = 0;
-    if (tally->part[part].own->books > 0) {
-        return tally->n[book];
-    }
     for (size_t b = 0; b < tally->books; b++) {
         n += tally->n[b];
     }
     return n;
+}
+
+uint64_t
+tally_reports(const struct tally *tally, size_t part, size_t book)
+{
+    return tally->part[part].own->books > 0 ? tally->n[book] : tally_all(tally);
 }
 
 static size_t

@@ -28,6 +28,8 @@ void tally_add(struct tally *tally, const uint8_t *reports, size_t n);
 size_t tally_entries(const struct report_part *part);
 /* The reports about a part: of a part with books, about that book. */
 uint64_t tally_reports(const struct tally *tally, size_t part, size_t book);
+/* All reports. */
+uint64_t tally_all(const struct tally *tally);
 /* Symbols: how many reports name each; `size` numbers. */
 const uint64_t *tally_count(const struct tally *tally, size_t part, size_t book,
                             size_t block);

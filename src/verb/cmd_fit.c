@@ -331,8 +331,8 @@ fit_reports(const struct cli_args *args, struct fit_job *job)
                                  job->column, job->analyst, job->aux,
                                  &job->options, &job->model, &job->info, &err)
             : sotto_fit_stream(job->mechanism, job->stream, job->analyst,
-                               job->aux, &job->options, &job->model,
-                               &job->info, &err);
+                               job->aux, &job->options, &job->model, &job->info,
+                               &err);
     watch_end(&watch);
     status = check_stream(args, job, status, &err);
     if (status != SOTTO_STATUS_OK) {

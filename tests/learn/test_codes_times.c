@@ -174,8 +174,8 @@ test_labels(void **state)
         struct codes codes;
         double tau[64], want[64];
         set_up("flip", 1000, &codes);
-        must(cells_fit(&codes, line.crowd.pi, &options, tau, NULL, &info,
-                       &err));
+        must(
+            cells_fit(&codes, line.crowd.pi, &options, tau, NULL, &info, &err));
         must(cells_fit(&line.codes, line.crowd.pi, &options, want, NULL, &info,
                        &err));
         for (size_t p = 0; p < codes.pairs; p++) {
@@ -208,13 +208,114 @@ test_deal(void **state)
     clear(&codes);
 }
 
+/* ---- Counts ---------------------------------------------------------------
+ */
+
+#define PAIRS (CELLS * CLASSES)
+
+static void
+set_up_counts(double eps, size_t reports, struct codes *ret_codes)
+{
+    static uint32_t count[2 * PAIRS];
+    const struct codes_reports counts = {NULL, count, 2 * PAIRS};
+    line_init(&line, 9, CELLS, CLASSES, 0.9, "subset", eps, reports, "cpu", 1,
+              4);
+    memset(count, 0, sizeof count);
+    for (size_t i = 0; i < reports; i++) {
+        const uint8_t *own = line.crowd.report[i] + line.crowd.shape.offset;
+        for (size_t p = 0; p < PAIRS; p++) {
+            size_t s = p / CLASSES * (CLASSES + 1) + p % CLASSES;
+            count[2 * p + (own[s / 8] >> (s % 8) & 1 ? 0 : 1)]++;
+        }
+    }
+    assert_true(codes_countable(&line.crowd.shape));
+    must(codes_init_times(ret_codes, &line.crowd.shape, &counts, line.pool,
+                          &err));
+    assert_int_equal(ret_codes->reports, reports);
+}
+
+/* Where nothing is known the counts say all that the reports do: the slope is
+   the same, and the curvature of any two tables' difference. */
+static void
+test_counts_slope(void **state)
+{
+    struct smooth_expansion one, other;
+    struct codes codes;
+    double j[64], g[64], want[64];
+    (void)state;
+    set_up_counts(2, 20000, &codes);
+    for (size_t p = 0; p < PAIRS; p++) {
+        j[p] = 1.0 / PAIRS;
+    }
+    (void)codes_pass(&codes, j, g);
+    (void)codes_pass(&line.codes, j, want);
+    for (size_t p = 0; p < PAIRS; p++) {
+        /* "(other)" has pairs that are no column here: 5% of what is over */
+        assert_true(fabs(g[p] - want[p]) <
+                    0.06 * fabs(want[p] - 20000) + 1e-3 * 20000);
+    }
+    must(smooth_expansion_init(&one, &line.codes, &err));
+    must(smooth_expansion_init(&other, &codes, &err));
+    must(smooth_expansion_set(&one, &line.codes, j, true, line.backend, NULL,
+                              &err));
+    must(smooth_expansion_set(&other, &codes, j, true, line.backend, NULL,
+                              &err));
+    for (size_t p = 0; p + 1 < PAIRS; p++) {
+        const float *h[2] = {one.h, other.h};
+        double curve[2];
+        for (size_t i = 0; i < 2; i++) {
+            curve[i] =
+                (double)(h[i][p * PAIRS + p] + h[i][(p + 1) * PAIRS + p + 1] -
+                         2 * h[i][p * PAIRS + p + 1]);
+        }
+        assert_true(fabs(curve[1] / curve[0] - 1) < 0.15);
+    }
+    smooth_expansion_clear(&one);
+    smooth_expansion_clear(&other);
+    clear(&codes);
+}
+
+/* Labels from counts are as near the truth as those from whole reports. */
+static void
+test_counts_labels(void **state)
+{
+    static const enum cells_method methods[] = {
+        CELLS_METHOD_TABLE, CELLS_METHOD_FIELD, CELLS_METHOD_SAMPLE};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct cells_options options = {
+            .method = methods[i], .share = even, .seed = 3};
+        struct cells_info info;
+        struct codes codes;
+        double tau[64], want[64], off[2] = {0};
+        set_up_counts(1, 20000, &codes);
+        must(
+            cells_fit(&codes, line.crowd.pi, &options, tau, NULL, &info, &err));
+        must(cells_fit(&line.codes, line.crowd.pi, &options, want, NULL, &info,
+                       &err));
+        for (size_t p = 0; p < PAIRS; p++) {
+            off[0] += fabs(want[p] - line.crowd.tau[p]) / PAIRS;
+            off[1] += fabs(tau[p] - line.crowd.tau[p]) / PAIRS;
+        }
+        print_message("method %zu: off by %.4f from reports, %.4f from "
+                      "counts\n",
+                      i, off[0], off[1]);
+        assert_true(off[1] < 1.1 * off[0] + 0.01);
+        clear(&codes);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pass),      cmocka_unit_test(test_information),
-        cmocka_unit_test(test_expansion), cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_pass),
+        cmocka_unit_test(test_information),
+        cmocka_unit_test(test_expansion),
+        cmocka_unit_test(test_labels),
         cmocka_unit_test(test_deal),
+        cmocka_unit_test(test_counts_slope),
+        cmocka_unit_test(test_counts_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,8 +177,7 @@ sum_columns(const struct sampler *sampler, const uint32_t *label,
         sum += sampler->pi[c] * (double)each;
     }
     for (size_t i = 0; i < codes->blocks * CODES_BLOCK; i++) {
-        ret_sum[i] =
-            (float)(i < codes->rows ? codes->lo * sum : (double)each);
+        ret_sum[i] = (float)(i < codes->rows ? codes->lo * sum : (double)each);
     }
     for (size_t block = 0; block < codes->blocks; block++) {
         for (size_t i = 0; i < codes->cells * each; i++) {

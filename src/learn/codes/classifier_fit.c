@@ -141,12 +141,12 @@ set_reports(struct fit *fit, const struct codes_reports *reports,
 {
     size_t n = fit->reports;
     fit->people = (double)n;
-    fit->report = malloc((n + 1) * sizeof *fit->report);
-    if (fit->report == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < n; i++) {
-        fit->report[i] = reports->report[i];
+    if (reports->report != NULL) {
+        fit->report = malloc((n + 1) * sizeof *fit->report);
+        if (fit->report == NULL) {
+            return host_fail_memory(err);
+        }
+        memcpy(fit->report, reports->report, n * sizeof *fit->report);
     }
     if (reports->times == NULL) {
         permute(fit->report, sizeof *fit->report, n, PERMUTE_DOWN,
@@ -162,6 +162,9 @@ set_reports(struct fit *fit, const struct codes_reports *reports,
         fit->times[i] = reports->times[i];
         fit->people += (double)fit->times[i];
     }
+    if (fit->report == NULL) { /* each is in two rows of every pair's */
+        fit->people /= (double)(fit->shape->cells * fit->shape->classes);
+    }
     return SOTTO_STATUS_OK;
 }
 
@@ -172,13 +175,28 @@ read_rows(const struct fit *fit, size_t first, size_t end,
           const uint32_t *times, struct codes *codes, struct sotto_error *err)
 {
     const struct codes_reports rows = {
-        .report = fit->report + first,
+        .report = fit->report != NULL ? fit->report + first : NULL,
         .times = times != NULL ? times + first : NULL,
         .rows = end - first};
     return codes_init_times(codes, fit->shape, &rows, fit->pool, err);
 }
 
 /* ---- Books --------------------------------------------------------------- */
+
+/* Counts are in the order of their books already. */
+static enum sotto_status
+set_books(struct fit *fit, struct sotto_error *err)
+{
+    size_t books = fit->shape->books;
+    fit->first = calloc(books + 1, sizeof *fit->first);
+    if (fit->first == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t b = 0; b <= books; b++) {
+        fit->first[b] = b * (fit->reports / books);
+    }
+    return SOTTO_STATUS_OK;
+}
 
 /* Puts the reports in the order of their books, and notes where each begins. */
 static enum sotto_status
@@ -232,7 +250,8 @@ read_book(struct fit *fit, size_t book, struct codes *codes,
 static enum sotto_status
 read_books(struct fit *fit, struct sotto_error *err)
 {
-    enum sotto_status status = sort_books(fit, err);
+    enum sotto_status status =
+        fit->report != NULL ? sort_books(fit, err) : set_books(fit, err);
     status = HOST_THEN(status, read_book(fit, 0, &fit->codes, err));
     if (status == SOTTO_STATUS_OK) {
         fit->more = calloc(fit->shape->books, sizeof *fit->more);
@@ -471,9 +490,13 @@ static void
 draw_held(const struct fit *fit, size_t held, uint32_t *ret_kept,
           uint32_t *ret_held)
 {
-    uint64_t left = (uint64_t)fit->people, wanted = held;
+    uint64_t left = 0, wanted;
     struct seeded seeded;
     seeded_init(&seeded, fit->options->seed, SPLIT_STREAM);
+    for (size_t i = 0; i < fit->reports; i++) {
+        left += fit->times[i];
+    }
+    wanted = (uint64_t)((double)left * (double)held / fit->people);
     for (size_t i = 0; i < fit->reports; i++) {
         ret_held[i] = 0;
         for (uint32_t j = 0; j < fit->times[i]; j++, left--) {
@@ -505,8 +528,8 @@ split_reports(struct fit *fit, size_t held, struct sotto_error *err)
     }
     draw_held(fit, held, times, times + rows);
     status = read_rows(fit, 0, rows, times, &fit->codes, err);
-    status = HOST_THEN(
-        status, read_rows(fit, 0, rows, times + rows, &fit->held, err));
+    status = HOST_THEN(status,
+                       read_rows(fit, 0, rows, times + rows, &fit->held, err));
     free(times);
     return status;
 }
@@ -547,8 +570,8 @@ find_and_restore(struct fit *fit, size_t held, struct sotto_error *err)
     fit->info.cells = cells;
     classifier_free(tried);
     codes_clear(&fit->codes);
-    return HOST_THEN(status, read_rows(fit, 0, fit->reports, fit->times,
-                                       &fit->codes, err));
+    return HOST_THEN(
+        status, read_rows(fit, 0, fit->reports, fit->times, &fit->codes, err));
 }
 
 static enum sotto_status

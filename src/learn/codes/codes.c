@@ -12,6 +12,7 @@
 
 #include "host/error.h"
 #include "host/pool.h"
+#include "likelihood/symbols_likelihood.h"
 #include "random/draw.h"
 #include "random/seeded.h"
 
@@ -137,14 +138,32 @@ rows_of(const struct codes *codes, size_t block)
     return left < CODES_BLOCK ? left : CODES_BLOCK;
 }
 
+/* ln of the rate at which a pair is named, or not, where each is the truth. */
+static void
+weigh_count(const struct filling *filling, size_t row, double *ret_log_p)
+{
+    const struct likelihood_instance *code = filling->shape->code;
+    double other = code->own[SYMBOLS_RATE_OTHER];
+    double in = code->own[SYMBOLS_GAP] + other;
+    bool named = row % 2 == 0;
+    for (size_t p = 0; p < filling->codes->pairs; p++) {
+        double rate = p == row / 2 ? in : other;
+        ret_log_p[p] = log(named ? rate : 1 - rate);
+    }
+}
+
 /* L of one report, the largest 1; ln of what it was divided by. */
 static double
 weigh_report(const struct filling *filling, size_t i, double *room)
 {
     size_t pairs = filling->codes->pairs;
     double most = -INFINITY;
-    codes_log_p(filling->shape, filling->report[i], filling->q, room + pairs,
-                room);
+    if (filling->report == NULL) {
+        weigh_count(filling, i, room);
+    } else {
+        codes_log_p(filling->shape, filling->report[i], filling->q,
+                    room + pairs, room);
+    }
     for (size_t p = 0; p < pairs; p++) {
         most = room[p] > most ? room[p] : most;
     }
@@ -165,8 +184,7 @@ measure_block(void *context, size_t block, unsigned worker)
     bool two = true;
     for (size_t i = 0; i < rows; i++) {
         size_t row = block * CODES_BLOCK + i;
-        log_most +=
-            codes_weight(codes, row) * weigh_report(filling, row, room);
+        log_most += codes_weight(codes, row) * weigh_report(filling, row, room);
         for (size_t p = 0; p < pairs; p++) {
             bool one = room[p] > 1 - SAME, low = room[p] < least + SAME;
             /* A lower level than the one seen before: there are three. */
@@ -297,6 +315,29 @@ take_times(struct codes *codes, const struct codes_reports *reports,
     return SOTTO_STATUS_OK;
 }
 
+bool
+codes_countable(const struct codes_shape *shape)
+{
+    return shape->label == NULL &&
+           strcmp(shape->code->instance->channel->name, "subset") == 0;
+}
+
+/*
+ * Every report is in each pair's two rows. Of w of k symbols that are named,
+ * counts of contrasts vary k / (k - 1) times as much as if each were drawn by
+ * itself, so each is worth so much less. sum_p J_p G_p is the sum of weights;
+ * less the shift it is the number of reports, as it is of whole reports, and
+ * sums over a table, whose own is 1, change by a constant.
+ */
+static void
+scale_counts(struct codes *codes, const struct codes_shape *shape)
+{
+    double k = shape->code->instance->size, all = (double)codes->reports;
+    codes->reports = (codes->reports + codes->pairs / 2) / codes->pairs;
+    codes->scale = (k - 1) / k;
+    codes->shift = codes->scale * all - (double)codes->reports;
+}
+
 enum sotto_status
 codes_init_times(struct codes *codes, const struct codes_shape *shape,
                  const struct codes_reports *reports, struct host_pool *pool,
@@ -322,6 +363,7 @@ codes_init_times(struct codes *codes, const struct codes_shape *shape,
                             .classes = shape->classes,
                             .pairs = shape->cells * shape->classes,
                             .rows = rows,
+                            .scale = 1,
                             .blocks = blocks,
                             .pool = pool,
                             .kernel = codes_kernel_best()};
@@ -336,6 +378,9 @@ codes_init_times(struct codes *codes, const struct codes_shape *shape,
         status = host_fail_memory(err);
     }
     status = HOST_THEN(status, take_times(codes, reports, err));
+    if (status == SOTTO_STATUS_OK && reports->report == NULL) {
+        scale_counts(codes, shape);
+    }
     status = HOST_THEN(status, fill_codes(codes, &filling, err));
     free(q);
     free(filling.room);
@@ -371,7 +416,7 @@ codes_log_sum(const struct codes *codes, size_t block, const float *s)
     for (size_t i = 0; i < CODES_BLOCK; i++) {
         if (times[i] > 0) {
             double at = (double)(s[i] > CODES_LEAST ? s[i] : CODES_LEAST);
-            sum += (double)times[i] * log(at);
+            sum += codes->scale * (double)times[i] * log(at);
         }
     }
     return sum;
@@ -427,9 +472,9 @@ set_g(const struct codes *codes, size_t block, float *s, double *g)
     double all = 0;
     for (size_t i = 0; i < CODES_BLOCK; i++) {
         float at = s[i] > CODES_LEAST ? s[i] : CODES_LEAST;
-        s[i] = i < rows ? (float)codes_weight(codes, block * CODES_BLOCK + i) /
-                              at
-                        : 0;
+        s[i] = i < rows
+                   ? (float)codes_weight(codes, block * CODES_BLOCK + i) / at
+                   : 0;
         all += (double)s[i];
     }
     for (size_t p = 0; p < codes->pairs; p++) {
@@ -473,6 +518,9 @@ codes_pass(struct codes *codes, const double *j, double *ret_g)
             ret_g[p] += part[p];
         }
         sum += part[pairs];
+    }
+    for (size_t p = 0; p < pairs && ret_g != NULL; p++) {
+        ret_g[p] -= codes->shift;
     }
     return sum;
 }

@@ -33,7 +33,7 @@ struct codes_shape {
     const struct likelihood_instance *code;  /* of pairs, or of codes alone */
     const struct likelihood_instance *label; /* NULL: in the pairs */
     size_t offset, label_offset;             /* in a report */
-    size_t head; /* where the lot is: bytes in front of what a report says */
+    size_t head;  /* where the lot is: bytes in front of what a report says */
     size_t at;    /* the first score, in the outputs */
     size_t books; /* codebooks, each of `cells` codes; a report is about that of
                      its lot, and says of a code what any other would */
@@ -63,12 +63,20 @@ void codes_log_p(const struct codes_shape *shape, const uint8_t *report,
 /* The symbols of the pairs (or of the codes, then the labels), to free. */
 int32_t *codes_points(const struct codes_shape *shape);
 
-/* Reports, or what they say (codes_shape_headless), each once. */
+/*
+ * Reports, or what they say (codes_shape_headless), each once. Or, where these
+ * are too many, how many reports of subset name each pair and how many do not,
+ * by turns: two rows a pair. Each row is then taken for a report that says no
+ * more than that, whose likelihood is a pair's rate of being named
+ * (docs/codebook.md, "Too many to keep").
+ */
 struct codes_reports {
-    const uint8_t *const *report;
-    const uint32_t *times; /* how often each came; NULL: once */
+    const uint8_t *const *report; /* NULL: counts */
+    const uint32_t *times;        /* how often each came; NULL: once */
     size_t rows;
 };
+/* Whether counts will do: reports by subset about pairs, in one part. */
+bool codes_countable(const struct codes_shape *shape);
 
 struct codes {
     size_t cells, classes;
@@ -76,6 +84,8 @@ struct codes {
     size_t reports; /* people: the sum of weights */
     size_t rows, blocks;
     uint32_t *times; /* of a row; NULL: once. Blocks end with rows of 0 */
+    double scale;    /* of counts: what one is worth beside the others */
+    double shift;    /* of counts: what G has too much of, for every pair */
     double lo, step;
     enum codes_width width;
     const struct codes_kept *kept; /* the kernel's for it */
@@ -107,7 +117,7 @@ double codes_log_sum(const struct codes *codes, size_t block, const float *s);
 static inline double
 codes_weight(const struct codes *codes, size_t row)
 {
-    return codes->times != NULL ? (double)codes->times[row] : 1;
+    return codes->times != NULL ? codes->scale * (double)codes->times[row] : 1;
 }
 /*
  * Deals the reports of a row that stands for several to `folds` heaps by lot,

@@ -25,9 +25,9 @@
 #define GAP_MOST 1.0    /* nats, up to which a forecast is told */
 #define WIDTH_MOST 0.20 /* of its interval: a wider one tells nothing */
 #define COUNTED_LEAST                                                          \
-    ((size_t)1 << 18)   /* reports from which on what came several times is     \
-                           a row with a weight */
-#define CELL_COUNT 0.5  /* added to each cell's, as classifier_fit.c has it */
+    ((size_t)1 << 18)  /* reports from which on what came several times is     \
+                          a row with a weight */
+#define CELL_COUNT 0.5 /* added to each cell's, as classifier_fit.c has it */
 
 /* ---- Auxiliary records ----------------------------------------------------
  */
@@ -225,6 +225,15 @@ check_options(const struct learn_options *options, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+bool
+codes_tallies(const struct sotto_mechanism *mechanism)
+{
+    struct codes_shape shape;
+    return codes_shape_init(&shape, mechanism, false, NULL) ==
+               SOTTO_STATUS_OK &&
+           codes_countable(&shape);
+}
+
 enum sotto_status
 codes_check(const struct sotto_mechanism *mechanism,
             const struct learn_job *job, struct sotto_error *err)
@@ -270,8 +279,8 @@ list_payloads(const struct payloads *payloads, struct list *list,
     size_t rows = payloads_distinct(payloads), at = 0;
     size_t all = (size_t)payloads_all(payloads);
     bool counted = all >= COUNTED_LEAST && rows <= all / 2;
-    enum sotto_status status = list_init(list, counted ? rows : all, counted,
-                                         err);
+    enum sotto_status status =
+        list_init(list, counted ? rows : all, counted, err);
     list->shape = codes_shape_headless(&list->shape);
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < rows; i++) {
         uint32_t times;
@@ -287,13 +296,46 @@ list_payloads(const struct payloads *payloads, struct list *list,
     return status;
 }
 
+/* How many reports name each pair, and how many do not, book by book. */
 static enum sotto_status
-list_reports(const struct learn_job *job, const struct codes_shape *shape,
+list_counts(const struct tally *tally, size_t part, struct list *list,
+            struct sotto_error *err)
+{
+    const struct codes_shape *shape = &list->shape;
+    size_t pairs = shape->cells * shape->classes, at = 0;
+    if (tally_all(tally) > UINT32_MAX) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "more than 2^32 reports cannot be learnt from at a "
+                         "time");
+    }
+    list->times = calloc(2 * pairs * shape->books, sizeof *list->times);
+    if (list->times == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t b = 0; b < shape->books; b++) {
+        const uint64_t *count = tally_count(tally, part, b, 0);
+        uint64_t n = tally_reports(tally, part, b);
+        for (size_t p = 0; p < pairs; p++) {
+            size_t symbol =
+                p / shape->classes * shape->symbols + p % shape->classes;
+            list->times[at++] = (uint32_t)count[symbol];
+            list->times[at++] = (uint32_t)(n - count[symbol]);
+        }
+    }
+    list->reports = (struct codes_reports){NULL, list->times, at};
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+list_reports(const struct learn_job *job, const struct sotto_model *model,
              struct list *list, struct sotto_error *err)
 {
     size_t n = learn_job_reports(job);
     enum sotto_status status;
-    list->shape = *shape;
+    list->shape = codes_of(model)->shape;
+    if (job->tally != NULL) {
+        return list_counts(job->tally, model->mechanism->shape.code, list, err);
+    }
     if (job->payloads != NULL) {
         return list_payloads(job->payloads, list, err);
     }
@@ -418,8 +460,7 @@ codes_fit(struct sotto_model *model, const struct learn_job *job,
     }
     status = take_source(&source, err);
     status = HOST_THEN(status, reserve_target(&source, err));
-    status = HOST_THEN(
-        status, list_reports(job, &codes_of(model)->shape, &list, err));
+    status = HOST_THEN(status, list_reports(job, model, &list, err));
     status = HOST_THEN(status, fit_classifier(&source, &list, &found, err));
     if (status == SOTTO_STATUS_OK) {
         tell_info(ret_info, &found, learn_job_reports(job), source.n);

@@ -256,6 +256,7 @@ const struct learner learner_codes = {
     .takes = takes_codes,
     .check = codes_check,
     .counted = true,
+    .tallies = codes_tallies,
     .fit = codes_fit,
     .fit_clean = codes_fit_clean,
     .predict = predict_records,

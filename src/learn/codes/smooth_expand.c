@@ -142,6 +142,7 @@ add_scores(const struct codes *codes, size_t block, const float *v,
 {
     size_t pairs = codes->pairs, left = codes->rows - block * CODES_BLOCK;
     size_t rows = left < CODES_BLOCK ? left : CODES_BLOCK;
+    double own = codes->times != NULL ? codes->scale : 1;
     for (size_t i = 0; i < rows; i++) {
         size_t row = block * CODES_BLOCK + i;
         size_t first = codes->times == NULL ? row % folds : 0;
@@ -152,7 +153,7 @@ add_scores(const struct codes *codes, size_t block, const float *v,
             codes_deal(codes, row, folds, dealt);
         }
         for (size_t f = first; f < end; f++) {
-            float by = (float)dealt[f];
+            float by = (float)((double)dealt[f] * own);
             for (size_t p = 0; p < pairs && dealt[f] > 0; p++) {
                 scores[f * pairs + p] += by * v[p * CODES_BLOCK + i];
             }

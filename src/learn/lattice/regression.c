@@ -1,8 +1,8 @@
 /*
  * regression.c: the learner for reports beside a label that is one number.
  */
-#include "learn/lattice/lattice_fit.h"
 #include "learn/lattice/regression.h"
+#include "learn/lattice/lattice_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
