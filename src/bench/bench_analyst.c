@@ -25,8 +25,8 @@
 #include "random/seeded.h"
 #include "store/store.h"
 
-#define CODES 10u
-#define CLASSES 3u
+#define CODES ((size_t)10)
+#define CLASSES ((size_t)3)
 #define SYMBOLS (CODES * (CLASSES + 1)) /* "(other)" is a label, too */
 #define COMMIT ((size_t)65536)
 #define AUX 2000u
@@ -68,8 +68,8 @@ make_mechanism(struct analyst_job *job, struct sotto_error *err)
                                            .kind = SOTTO_COLUMN_CATEGORY,
                                            .count = CLASSES + 1,
                                            .values = labels};
-    const struct layer layer = {.in = CODES,
-                                .out = CODES,
+    const struct layer layer = {.in = (uint32_t)CODES,
+                                .out = (uint32_t)CODES,
                                 .activation = ACTIVATION_NONE,
                                 .weight = weight,
                                 .bias = bias};
@@ -78,7 +78,8 @@ make_mechanism(struct analyst_job *job, struct sotto_error *err)
         .channel = job->channel,
         .eps = DECIMAL_UNIT,
         .blocks = 1,
-        .factor = {{.at = 0, .k = CODES}, {.is_column = true, .at = CODES}},
+        .factor = {{.at = 0, .k = (uint32_t)CODES},
+                   {.is_column = true, .at = (uint32_t)CODES}},
         .factors = 2};
     const struct compose_spec spec = {.name = "analyst",
                                       .campaign = "analyst",
@@ -96,11 +97,13 @@ make_mechanism(struct analyst_job *job, struct sotto_error *err)
 static int32_t
 draw_person(struct random *random)
 {
-    uint32_t code = draw_below(random, CODES), label = code % CLASSES;
+    uint32_t code = draw_below(random, (uint32_t)CODES),
+             label = code % (uint32_t)CLASSES;
     if (draw_below(random, MIXED) == 0) {
-        label = (label + 1 + draw_below(random, CLASSES - 1)) % CLASSES;
+        label += 1 + draw_below(random, (uint32_t)CLASSES - 1);
+        label %= (uint32_t)CLASSES;
     }
-    return (int32_t)(code * (CLASSES + 1) + label);
+    return (int32_t)(code * ((uint32_t)CLASSES + 1) + label);
 }
 
 /* Sets report i: header, an id and the channel's sample. */
@@ -299,9 +302,11 @@ check_model(struct sotto_model *model, const struct sotto_table *aux,
 {
     size_t classes = sotto_model_classes(model), right = 0;
     double *p = calloc(AUX, (classes + 1) * sizeof *p);
-    enum sotto_status status = p != NULL
-                                   ? sotto_model_predict(model, aux, p, err)
-                                   : host_fail_memory(err);
+    enum sotto_status status;
+    if (p == NULL) {
+        return host_fail_memory(err);
+    }
+    status = sotto_model_predict(model, aux, p, err);
     for (size_t n = 0; status == SOTTO_STATUS_OK && n < AUX; n++) {
         size_t best = 0;
         for (size_t y = 1; y < classes; y++) {

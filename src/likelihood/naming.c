@@ -29,6 +29,18 @@ load_word(const uint8_t *bitmap, size_t from, size_t bits)
     return word;
 }
 
+/* The same where eight bytes can be read whatever they hold. */
+static inline uint64_t
+load_eight(const uint8_t *bitmap, size_t from, uint64_t mask)
+{
+    uint64_t word;
+    memcpy(&word, bitmap + from / 8, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word & mask;
+}
+
 uint32_t
 naming_weight(const uint8_t *bitmap, size_t bytes)
 {
@@ -96,13 +108,17 @@ count_word(const struct naming *reports, size_t from, size_t bits,
            uint64_t *count)
 {
     uint64_t plane[PLANES] = {0}, word[GROUP];
+    uint64_t mask =
+        bits - from < WORD ? (UINT64_C(1) << (bits - from)) - 1 : UINT64_MAX;
     const uint8_t *at = reports->first;
     size_t left = reports->n;
-    for (; left >= GROUP; left -= GROUP) {
+    /* Eight bytes from one of a bitmap's end before the next one does. */
+    while (left > GROUP && reports->stride >= sizeof mask) {
         for (size_t i = 0; i < GROUP; i++, at += reports->stride) {
-            word[i] = load_word(at, from, bits);
+            word[i] = load_eight(at, from, mask);
         }
         ripple(plane, 4, add_group(plane, word));
+        left -= GROUP;
     }
     for (; left > 0; left--, at += reports->stride) {
         ripple(plane, 0, load_word(at, from, bits));

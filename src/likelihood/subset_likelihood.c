@@ -37,6 +37,17 @@ count_named(const struct likelihood_instance *at, const uint8_t *wire,
     naming_count_bits(&reports, at->instance->size, count);
 }
 
+static void
+unpack(const struct likelihood_instance *at, const uint8_t *wire,
+       int64_t *ret_values)
+{
+    for (uint32_t i = 0; i < at->instance->wire_size; i++) {
+        for (uint32_t byte = wire[i]; byte != 0; byte &= byte - 1) {
+            *ret_values++ = 8 * (int64_t)i + __builtin_ctz(byte);
+        }
+    }
+}
+
 const struct likelihood likelihood_subset = {
     .name = "subset",
     .init = symbols_likelihood_init,
@@ -44,7 +55,7 @@ const struct likelihood likelihood_subset = {
     .log_p = symbols_log_p,
     .log_p_many = symbols_log_p_many,
     .estimate = symbols_estimate,
-    .unpack = symbols_unpack,
+    .unpack = unpack,
     .pack = pack,
     .valid = valid,
     .count = count_named,

@@ -93,7 +93,8 @@ is_taken(const struct report_columns *columns, const char *name)
         taken = taken || strcmp(name, first[i]) == 0;
     }
     for (size_t i = 0; i < columns->count; i++) {
-        taken = taken || strcmp(name, columns->column[i].name) == 0;
+        const char *other = columns->column[i].name;
+        taken = taken || (other != NULL && strcmp(name, other) == 0);
     }
     return taken;
 }
@@ -107,11 +108,13 @@ add_column(struct report_columns *columns, struct report_column column)
     host_text_init(&name, NAME_MOST);
     name_column(columns->mechanism, &column, &name);
     plain = name.size;
-    for (size_t i = 2; !name.failed && is_taken(columns, name.data); i++) {
+    for (size_t i = 2;
+         !name.failed && name.data != NULL && is_taken(columns, name.data);
+         i++) {
         name.size = plain;
         host_text_print(&name, " (%zu)", i);
     }
-    if (name.failed) {
+    if (name.failed || name.data == NULL) {
         host_text_clear(&name);
         return false;
     }
@@ -184,7 +187,7 @@ report_columns_init(struct report_columns *columns,
 void
 report_columns_clear(struct report_columns *columns)
 {
-    for (size_t i = 0; i < columns->count; i++) {
+    for (size_t i = 0; columns->column != NULL && i < columns->count; i++) {
         free(columns->column[i].name);
     }
     free(columns->column);

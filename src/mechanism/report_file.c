@@ -538,7 +538,10 @@ append_block(struct sotto_report_reader *reader, size_t *room,
 {
     size_t each = reader->report_size;
     size_t size = (reader->count + block->count) * each;
-    if (size > *room) {
+    if (block->count == 0) {
+        return SOTTO_STATUS_OK;
+    }
+    if (reader->reports == NULL || size > *room) {
         size_t more = size + size / 2 + ROOM_FIRST;
         uint8_t *reports = realloc(reader->reports, more);
         if (reports == NULL) {

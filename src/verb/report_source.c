@@ -77,10 +77,11 @@ note_damaged(const struct sotto_report_seen *seen)
         (void)snprintf(list + at, sizeof list - at, " and %zu more",
                        batches - shown);
     }
-    cli_note("%" PRIu64 " of %" PRIu64 " report%s damaged and %s left out: "
+    cli_note("%" PRIu64 " of %" PRIu64 " report%s %s damaged and %s left out: "
              "batch%s %s",
              seen->damaged, seen->reports + seen->damaged,
-             seen->damaged == 1 ? " is" : "s are",
+             seen->reports + seen->damaged == 1 ? "" : "s",
+             seen->damaged == 1 ? "is" : "are",
              seen->damaged == 1 ? "was" : "were", batches == 1 ? "" : "es",
              list);
 }

@@ -125,6 +125,28 @@ run 2 privatise m.sotto small.csv -o x.csv
 says "reports are no table" "sotto decode -o"
 absent x.csv
 
+# A report that is damaged in the store costs itself.
+python3 - <<'PYTHON' || fail "cannot damage the store"
+import sqlite3
+source, db = sqlite3.connect("real.db"), sqlite3.connect("damaged.db")
+source.backup(db)
+(blob,) = db.execute("SELECT reports FROM batch").fetchone()
+size = len(blob) // 200
+blob = bytearray(blob)
+blob[7 * size - 1] = 0xFF  # a colour that there is not
+db.execute("UPDATE batch SET reports = ?", (bytes(blob),))
+db.commit()
+PYTHON
+chmod 600 damaged.db
+run 0 export m.sotto --store sqlite:damaged.db -o d.jsonl
+says "1 of 200 reports is damaged and was left out: batch 1"
+[ "$(wc -l <d.jsonl)" = 199 ] || fail "not 199 lines"
+run 0 export m.sotto --store sqlite:damaged.db -o d.jsonl --json
+grep -q '"damaged": 1' out || fail "$(cat out)"
+run 0 decode m.sotto sqlite:damaged.db
+says "1 of 200 reports is damaged and was left out: batch 1"
+grep -q "^199 reports" out || fail "$(cat out)"
+
 # Batches that are there already are not asked for again.
 run 2 export m.sotto --store sqlite:real.db --after 1 -o more.parquet
 says "no batch of this mechanism behind number 1 yet"
