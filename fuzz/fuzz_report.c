@@ -6,8 +6,11 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/decimal.h"
 #include "mechanism/compose.h"
@@ -160,6 +163,47 @@ check_ids(const struct sotto_mechanism *mechanism,
     }
 }
 
+/* A file with these bytes, without a name; its descriptor. */
+static int
+make_file(const uint8_t *data, size_t size, char *ret_path, size_t room)
+{
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    require(fd >= 0);
+    require(write(fd, data, size) == (ssize_t)size);
+    require(lseek(fd, 0, SEEK_SET) == 0);
+    (void)snprintf(ret_path, room, "/dev/fd/%d", fd);
+    return fd;
+}
+
+/* Block by block a file gives what it gives at once, or fails likewise;
+   `reader` NULL: it did not. */
+static void
+check_stream(const struct sotto_mechanism *mechanism, const uint8_t *data,
+             size_t size, enum sotto_status wanted,
+             const struct sotto_report_reader *reader)
+{
+    struct sotto_report_stream *stream = NULL;
+    struct sotto_report_reader *other = NULL;
+    char text[32];
+    const char *path = text;
+    int fd = make_file(data, size, text, sizeof text);
+    require(sotto_report_stream_new(mechanism, &path, 1, &stream, NULL) ==
+            SOTTO_STATUS_OK);
+    require(sotto_report_stream_collect(stream, false, &other, NULL) == wanted);
+    require((other == NULL) == (reader == NULL));
+    for (size_t i = 0; other != NULL && i < sotto_report_reader_count(reader);
+         i++) {
+        require(sotto_report_reader_count(other) ==
+                    sotto_report_reader_count(reader) &&
+                memcmp(sotto_report_reader_at(other, i),
+                       sotto_report_reader_at(reader, i),
+                       mechanism->shape.report_size) == 0);
+    }
+    sotto_report_reader_free(other);
+    sotto_report_stream_free(stream);
+    (void)close(fd);
+}
+
 static void
 check_file(const struct sotto_mechanism *mechanism, const uint8_t *data,
            size_t size)
@@ -171,6 +215,7 @@ check_file(const struct sotto_mechanism *mechanism, const uint8_t *data,
         mechanism, data, size, "fuzz.bin", &reader, &err);
     require((status == SOTTO_STATUS_OK) == (reader != NULL));
     require(err.status == status && err.position <= size);
+    check_stream(mechanism, data, size, status, reader);
     if (reader == NULL) {
         return;
     }

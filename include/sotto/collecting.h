@@ -146,6 +146,23 @@ SOTTO_CHECKED enum sotto_status
 sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,
                     bool simulation, struct sotto_report_reader **ret_reader,
                     struct sotto_error *err);
+/* How a stream without a report is told of, which is no failure of its own:
+   with the store's name, or the collector's. */
+#define SOTTO_NONE_RELEASED                                                    \
+    "'%s' has released no reports of this mechanism yet: they wait for the "   \
+    "end of a window, and until there are as many as the collector's "         \
+    "batch-min"
+/*
+ * The same batch by batch, in the order of release and in memory of one batch;
+ * those behind number `after`, 0 for all. A batch's own order is random.
+ * Reports that the store has damaged are left out, and counted. Statuses:
+ * USAGE, REFUSED, FORMAT, IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_store_stream(const struct sotto_mechanism *mechanism, const char *url,
+                   bool simulation, uint64_t after,
+                   struct sotto_report_stream **ret_stream,
+                   struct sotto_error *err);
 /*
  * The same over HTTP, from a collector that is running: an analyst's way who is
  * not on its machine.
@@ -170,6 +187,13 @@ sotto_gather_reports(const struct sotto_mechanism *mechanism,
                      const struct sotto_gather_options *options,
                      struct sotto_report_reader **ret_reader,
                      struct sotto_error *err);
+/* The same batch by batch: a batch is asked for when it is wanted. `options`
+   and what it points to need not stay; but its watch's context must. */
+SOTTO_CHECKED enum sotto_status
+sotto_gather_stream(const struct sotto_mechanism *mechanism,
+                    const struct sotto_gather_options *options, uint64_t after,
+                    struct sotto_report_stream **ret_stream,
+                    struct sotto_error *err);
 /* Whether a text names a store (sqlite:...) and not a file. */
 bool sotto_store_named(const char *url);
 

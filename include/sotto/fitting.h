@@ -117,6 +117,18 @@ SOTTO_CHECKED enum sotto_status sotto_fit(
     const struct sotto_analyst *analyst, const struct sotto_table *aux,
     const struct sotto_fit_options *options, struct sotto_model **ret_model,
     struct sotto_fit_info *ret_info, struct sotto_error *err);
+/*
+ * The same from a stream, of which nothing is read before all has been checked
+ * that can be: a prior that is missing is told at once. A codebook's learner
+ * keeps what reports say, each once, with how often it came
+ * (docs/codebook.md); others keep the reports, in the order of what they say.
+ * So the same reports give the same model, whatever batches they came in.
+ */
+SOTTO_CHECKED enum sotto_status sotto_fit_stream(
+    struct sotto_mechanism *mechanism, struct sotto_report_stream *stream,
+    const struct sotto_analyst *analyst, const struct sotto_table *aux,
+    const struct sotto_fit_options *options, struct sotto_model **ret_model,
+    struct sotto_fit_info *ret_info, struct sotto_error *err);
 /* The same from clean records and labels: what privacy costs is measured
    against it. The model tells of these records, with no guarantee, and so do
    mechanisms that are made from it. */

@@ -29,6 +29,12 @@ SOTTO_CHECKED enum sotto_status sotto_report_writer_new(
 SOTTO_CHECKED enum sotto_status
 sotto_report_writer_add(struct sotto_report_writer *writer,
                         const uint8_t *report, struct sotto_error *err);
+struct sotto_report_block; /* below */
+/* The same of a stream's block, whose reports have been checked. */
+SOTTO_CHECKED enum sotto_status
+sotto_report_writer_add_block(struct sotto_report_writer *writer,
+                              const struct sotto_report_block *block,
+                              struct sotto_error *err);
 /* Completes the file and frees; without it nothing is left behind. */
 SOTTO_CHECKED enum sotto_status
 sotto_report_writer_commit(struct sotto_report_writer *writer,
@@ -70,6 +76,125 @@ const uint8_t *sotto_report_reader_at(const struct sotto_report_reader *reader,
                                       size_t i);
 void sotto_report_reader_free(struct sotto_report_reader *reader);
 
+/* ---- One block after the other ------------------------------------------- */
+
+/*
+ * Reports as they are read, in memory that does not depend on how many there
+ * are: a batch of a collector's, or a piece of a file, at a time.
+ *
+ *     struct sotto_report_block block;
+ *     while ((status = sotto_report_stream_next(stream, &block, &err)) ==
+ *                SOTTO_STATUS_OK && block.count > 0) {
+ *         sotto_estimate_add_block(estimate, &block);
+ *     }
+ *
+ * Each report has been checked. Of several files, or of one, a report that came
+ * more than once, byte for byte, is given once: for that about 16 bytes of each
+ * are kept. What a collector has released has none that came twice.
+ */
+struct sotto_report_stream;
+struct sotto_report_block {
+    const uint8_t *reports; /* one behind the other, until the next call */
+    size_t count;           /* 0: there are no more */
+    uint64_t batch; /* the collector's number of the batch that they are of; 0:
+                       they are of a file */
+};
+
+/*
+ * All reports of some files, in either form, told from the content; "-" is
+ * standard input. Nothing is read of a file before the ones in front of it are
+ * at their end. Statuses: IO, MEMORY, USAGE (standard input twice); those of
+ * reading come from sotto_report_stream_next.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_report_stream_new(const struct sotto_mechanism *mechanism,
+                        const char *const *path, size_t paths,
+                        struct sotto_report_stream **ret_stream,
+                        struct sotto_error *err);
+/* The next ones. Statuses: as of sotto_report_reader_new, and of what is read
+   from: sotto_store_stream, sotto_gather_stream. After a failure it is done. */
+SOTTO_CHECKED enum sotto_status
+sotto_report_stream_next(struct sotto_report_stream *stream,
+                         struct sotto_report_block *ret_block,
+                         struct sotto_error *err);
+void sotto_report_stream_free(struct sotto_report_stream *stream);
+
+#define SOTTO_STREAM_DAMAGED_MOST 16u
+
+/* What came so far. */
+struct sotto_report_seen {
+    uint64_t reports;   /* given */
+    uint64_t simulated; /* of these */
+    uint64_t repeated;  /* copies that were left out */
+    uint64_t damaged;   /* left out because the collector's store, or what came
+                           of it, is damaged there */
+    size_t damaged_batches;                            /* in so many batches: */
+    uint64_t damaged_batch[SOTTO_STREAM_DAMAGED_MOST]; /* the first of these */
+    uint64_t batches;    /* 0: they are of files */
+    uint64_t last_batch; /* its number: go on behind it */
+};
+void sotto_report_stream_seen(const struct sotto_report_stream *stream,
+                              struct sotto_report_seen *ret_seen);
+
+/*
+ * All that is left of a stream, for what needs reports at any place: memory is
+ * that of the reports. `sorted`: by their payloads, so that the same reports
+ * give the same order, whatever batches they came in. Statuses:
+ * sotto_report_stream_next's.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_report_stream_collect(struct sotto_report_stream *stream, bool sorted,
+                            struct sotto_report_reader **ret_reader,
+                            struct sotto_error *err);
+
+/* ---- Files for other tools ------------------------------------------------
+ */
+
+/*
+ * What a stream of reports is written as.
+ *
+ *     BINARY, JSONL    what sotto reads again: with ids, which are a device's
+ *                      in a device's file, and random keys of the release in
+ *                      what a collector gave
+ *     CSV, PARQUET     for other tools: without an id; the number of the batch,
+ *                      whether it is simulated, and a column for each thing
+ *                      that is reported (docs/export.md)
+ */
+enum sotto_report_form {
+    SOTTO_FORM_BINARY = 0,
+    SOTTO_FORM_JSONL = 1,
+    SOTTO_FORM_CSV = 2,
+    SOTTO_FORM_PARQUET = 3
+};
+/* The form of that name ("binary", "jsonl", "csv", "parquet"); false: none. */
+bool sotto_report_form_named(const char *name, enum sotto_report_form *ret);
+/* The form that a file's name ends in, BINARY if in none of the others. */
+enum sotto_report_form sotto_report_form_of(const char *path);
+
+struct sotto_report_export;
+/* Begins the file at `path`. The mechanism must outlive it. Statuses: IO,
+   MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sotto_report_export_new(const struct sotto_mechanism *mechanism,
+                        const char *path, enum sotto_report_form form,
+                        struct sotto_report_export **ret_export,
+                        struct sotto_error *err);
+/* Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sotto_report_export_add(struct sotto_report_export *to,
+                        const struct sotto_report_block *block,
+                        struct sotto_error *err);
+/* Completes the file, with what the stream has seen, and frees; without it
+   nothing is left behind. Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sotto_report_export_commit(struct sotto_report_export *to,
+                           const struct sotto_report_seen *seen,
+                           struct sotto_error *err);
+void sotto_report_export_free(struct sotto_report_export *to);
+
+/* ---- What a report says ---------------------------------------------------
+ */
+
 /* A report's random identifier: SOTTO_ID_SIZE bytes inside it. */
 const uint8_t *sotto_report_id(const uint8_t *report);
 /* Whether a seeded generator made it: never to be sent (invariant 3). */
@@ -109,6 +234,10 @@ sotto_estimate_new(const struct sotto_mechanism *mechanism,
                    struct sotto_error *err);
 void sotto_estimate_free(struct sotto_estimate *estimate);
 void sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report);
+
+/* All of a stream's block, many times faster. */
+void sotto_estimate_add_block(struct sotto_estimate *estimate,
+                              const struct sotto_report_block *block);
 
 /* What becomes of a missing value in an estimate. */
 enum sotto_estimate_missing {
@@ -186,6 +315,8 @@ sotto_margins_new(const struct sotto_mechanism *mechanism,
                   struct sotto_margins **ret_margins, struct sotto_error *err);
 void sotto_margins_free(struct sotto_margins *margins);
 void sotto_margins_add(struct sotto_margins *margins, const uint8_t *report);
+void sotto_margins_add_block(struct sotto_margins *margins,
+                             const struct sotto_report_block *block);
 size_t sotto_margins_rows(const struct sotto_margins *margins);
 /* As sotto_estimate_row. Rows of one column or codebook have one name and
    stand together. */

@@ -14,6 +14,7 @@
 #include <sys/random.h>
 
 #include "base/decimal.h"
+#include "bench/bench_analyst.h"
 #include "bench/bench_fit.h"
 #include "bench/bench_forward.h"
 #include "bench/bench_reading.h"
@@ -405,6 +406,20 @@ bench_collector_memory(struct bench *bench, struct sotto_error *err)
                                 bench->context, err);
 }
 
+static enum sotto_status
+bench_analyst(struct bench *bench, struct sotto_error *err)
+{
+    return bench_analyst_run(BENCH_ANALYST_REPORTS, bench->row, bench->context,
+                             err);
+}
+
+static enum sotto_status
+bench_analyst_large(struct bench *bench, struct sotto_error *err)
+{
+    return bench_analyst_run(BENCH_ANALYST_LARGE, bench->row, bench->context,
+                             err);
+}
+
 /* ---- The list ------------------------------------------------------------ */
 
 static const struct {
@@ -454,6 +469,13 @@ static const struct {
      "sends it ten million reports, and says after each million how\n"
      "much memory is in use.",
      bench_collector_memory, true, NULL},
+    {"analyst",
+     "a store of a million simulated reports, made by the collector's own\n"
+     "writer: decoded, exported as Parquet and CSV, and learnt from, by\n"
+     "flip and by subset: reports a second, and the most memory so far.",
+     bench_analyst, true, NULL},
+    {"analyst-large", "the same of a hundred million: some 15 GB of disk.",
+     bench_analyst_large, true, NULL},
 };
 #define BENCHMARKS (sizeof benchmarks / sizeof *benchmarks)
 

@@ -34,9 +34,15 @@ advice_read(int error)
     }
 }
 
-static enum sotto_status
-fail_read(struct sotto_error *err, const char *path, int error)
+enum sotto_status
+host_file_fail_read(struct sotto_error *err, const char *path, int error)
 {
+    if (error == EISDIR) {
+        (void)host_fail(err, SOTTO_STATUS_IO, 0,
+                        "cannot read '%s': it is a folder; name a file in it",
+                        host_shown(path));
+        return host_about(SOTTO_STATUS_IO, err, SOTTO_ABOUT_FILE, path);
+    }
     (void)host_fail(err, SOTTO_STATUS_IO, 0, "cannot read '%s': %s%s",
                     host_shown(path), strerror(error), advice_read(error));
     return host_about(SOTTO_STATUS_IO, err, SOTTO_ABOUT_FILE, path);
@@ -137,7 +143,7 @@ read_all(int fd, const char *path, size_t capacity, size_t most,
     for (;;) {
         ssize_t got = read_some(fd, data + size, capacity - size);
         if (got < 0) {
-            status = fail_read(err, path, errno);
+            status = host_file_fail_read(err, path, errno);
             goto done;
         }
         size += (size_t)got;
@@ -182,14 +188,11 @@ host_file_read(const char *path, size_t limit, uint8_t **ret_data,
     size_t most = limit < SIZE_MAX ? limit + 1 : limit;
     int fd = host_file_open(path, O_RDONLY);
     if (fd < 0 || fstat(fd, &info) != 0) {
-        status = fail_read(err, path, errno);
+        status = host_file_fail_read(err, path, errno);
         goto done;
     }
     if (S_ISDIR(info.st_mode)) {
-        status = host_fail(err, SOTTO_STATUS_IO, 0,
-                           "cannot read '%s': it is a folder; name a file in "
-                           "it",
-                           host_shown(path));
+        status = host_file_fail_read(err, path, EISDIR);
         goto done;
     }
     if (S_ISREG(info.st_mode) && (uintmax_t)info.st_size > limit) {

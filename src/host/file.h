@@ -40,6 +40,11 @@ SOTTO_CHECKED enum sotto_status host_file_write(const char *path, unsigned mode,
  */
 int host_file_descriptor(const char *path);
 
+/* Says that `path` cannot be read, and why: what the system said, and what to
+   do; IO. */
+SOTTO_CHECKED enum sotto_status
+host_file_fail_read(struct sotto_error *err, const char *path, int error);
+
 /* open() with these flags, or a duplicate of the descriptor the path stands
    for; -1 and errno on failure. */
 int host_file_open(const char *path, int flags);

@@ -5,6 +5,7 @@
  * All of it is on the collector's side of the noise: what is done to reports
  * costs no privacy (post-processing).
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "host/error.h"
@@ -24,6 +25,21 @@ learner_find(const char *name, const struct sotto_mechanism *mechanism)
         }
     }
     return NULL;
+}
+
+size_t
+learn_job_reports(const struct learn_job *job)
+{
+    return job->payloads != NULL ? (size_t)payloads_all(job->payloads)
+           : job->tally != NULL  ? (size_t)tally_all(job->tally)
+           : job->reader != NULL ? sotto_report_reader_count(job->reader)
+                                 : 0;
+}
+
+static bool
+is_clean(const struct learn_job *job)
+{
+    return job->reader == NULL && job->payloads == NULL && job->tally == NULL;
 }
 
 static enum sotto_status
@@ -57,18 +73,17 @@ run_job(const struct sotto_mechanism *mechanism, const struct learn_job *job,
     status = model_new(learner, mechanism, &model, err);
     if (status == SOTTO_STATUS_OK) {
         model->threads = options->threads;
-        model->clean = job->reader == NULL || job->labels != NULL;
+        model->clean = is_clean(job) || job->labels != NULL;
         status = model_backend(model, err);
     }
-    status =
-        HOST_THEN(status, job->reader != NULL
-                              ? learner->fit(model, job, &info, err)
-                              : learner->fit_clean(model, job, &info, err));
+    status = HOST_THEN(
+        status, !is_clean(job) ? learner->fit(model, job, &info, err)
+                               : learner->fit_clean(model, job, &info, err));
     if (status != SOTTO_STATUS_OK) {
         sotto_model_free(model);
         return status;
     }
-    if (job->reader != NULL) {
+    if (!is_clean(job)) {
         support_find(model, &info);
     }
     *ret_model = model;
@@ -89,7 +104,7 @@ learn_fit(const struct sotto_mechanism *mechanism, const struct learn_job *job,
     struct learn_job own = *job;
     enum sotto_status status;
     own.options = &options;
-    if (job->reader == NULL) {
+    if (is_clean(job)) {
         options.objective = SOTTO_OBJECTIVE_PLAIN;
     }
     status = learn_options_check(&options, err);
@@ -155,6 +170,136 @@ sotto_fit(struct sotto_mechanism *mechanism,
 {
     struct learn_job job = {.reader = reader, .analyst = analyst, .table = aux};
     return read_and_fit(mechanism, job, options, ret_model, ret_info, err);
+}
+
+/* ---- From a stream ------------------------------------------------------- */
+
+/* Checks what can be before a report is read. */
+static enum sotto_status
+check_job(const struct sotto_mechanism *mechanism,
+          const struct learner *learner, const struct learn_job *job,
+          struct sotto_error *err)
+{
+    enum sotto_status status = learn_options_check(job->options, err);
+    if (job->analyst != NULL) {
+        status = HOST_THEN(status,
+                           sotto_analyst_check(job->analyst, mechanism, err));
+    }
+    return status == SOTTO_STATUS_OK && learner->check != NULL
+               ? learner->check(mechanism, job, err)
+               : status;
+}
+
+static enum sotto_status
+check_kinds(const struct sotto_report_stream *stream, struct sotto_error *err)
+{
+    struct sotto_report_seen seen;
+    sotto_report_stream_seen(stream, &seen);
+    return seen.simulated == 0 || seen.simulated == seen.reports
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "the reports mix %" PRIu64 " simulated with %" PRIu64
+                           " real ones: separate them",
+                           seen.simulated, seen.reports - seen.simulated);
+}
+
+/* What is read of a stream: payloads, or the tally of them if these are too
+   many; or whole reports. */
+struct reading {
+    struct payloads *payloads;
+    struct tally *tally;
+    struct sotto_report_reader *reader;
+};
+
+static void
+reading_clear(struct reading *reading)
+{
+    payloads_free(reading->payloads);
+    tally_free(reading->tally);
+    sotto_report_reader_free(reading->reader);
+}
+
+/* Both, until payloads are more than `most`: then they are dropped. */
+static enum sotto_status
+count_reports(struct reading *reading, struct sotto_report_stream *stream,
+              size_t most, struct sotto_error *err)
+{
+    struct sotto_report_block block = {.count = 1};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    while (status == SOTTO_STATUS_OK && block.count > 0) {
+        status = sotto_report_stream_next(stream, &block, err);
+        if (status == SOTTO_STATUS_OK && reading->tally != NULL) {
+            tally_add(reading->tally, block.reports, block.count);
+        }
+        if (status == SOTTO_STATUS_OK && reading->payloads != NULL) {
+            status = payloads_add(reading->payloads, &block, err);
+        }
+        if (reading->tally != NULL && reading->payloads != NULL &&
+            payloads_distinct(reading->payloads) > most) {
+            payloads_free(reading->payloads);
+            reading->payloads = NULL;
+        }
+    }
+    if (status == SOTTO_STATUS_OK && reading->payloads != NULL) {
+        status = payloads_sort(reading->payloads, err);
+    }
+    return status;
+}
+
+static enum sotto_status
+read_reports(const struct sotto_mechanism *mechanism,
+             const struct learner *learner, struct sotto_report_stream *stream,
+             size_t most, struct reading *reading, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (!learner->counted) {
+        return sotto_report_stream_collect(stream, true, &reading->reader, err);
+    }
+    status = payloads_new(mechanism, &reading->payloads, err);
+    if (learner->tallies != NULL && learner->tallies(mechanism)) {
+        status = HOST_THEN(status, tally_new(mechanism, &reading->tally, err));
+    }
+    return HOST_THEN(status, count_reports(reading, stream, most, err));
+}
+
+enum sotto_status
+learn_fit_stream(const struct sotto_mechanism *mechanism,
+                 struct sotto_report_stream *stream, struct learn_job *job,
+                 size_t most, struct sotto_model **ret_model,
+                 struct sotto_fit_info *ret_info, struct sotto_error *err)
+{
+    const struct learner *learner = NULL;
+    struct reading reading = {NULL};
+    enum sotto_status status =
+        take_learner(job->options->learner, mechanism, &learner, err);
+    status = HOST_THEN(status, check_job(mechanism, learner, job, err));
+    status = HOST_THEN(
+        status, read_reports(mechanism, learner, stream, most, &reading, err));
+    status = HOST_THEN(status, check_kinds(stream, err));
+    job->payloads = reading.payloads;
+    job->tally = reading.payloads == NULL ? reading.tally : NULL;
+    job->reader = reading.reader;
+    status =
+        HOST_THEN(status, learn_fit(mechanism, job, ret_model, ret_info, err));
+    reading_clear(&reading);
+    return status;
+}
+
+enum sotto_status
+sotto_fit_stream(struct sotto_mechanism *mechanism,
+                 struct sotto_report_stream *stream,
+                 const struct sotto_analyst *analyst,
+                 const struct sotto_table *aux,
+                 const struct sotto_fit_options *options,
+                 struct sotto_model **ret_model,
+                 struct sotto_fit_info *ret_info, struct sotto_error *err)
+{
+    struct learn_options own;
+    struct learn_job job = {.analyst = analyst, .table = aux, .options = &own};
+    enum sotto_status status = read_options(mechanism, options, &own, err);
+    return HOST_THEN(status, learn_fit_stream(mechanism, stream, &job,
+                                              LEARN_PAYLOADS_MOST, ret_model,
+                                              ret_info, err));
 }
 
 enum sotto_status

@@ -17,10 +17,16 @@
 #include "learn/model.h"
 #include "learn/options.h"
 #include "learn/sending.h"
+#include "mechanism/payloads.h"
+#include "mechanism/tally.h"
 
 /* What there is to learn from. */
 struct learn_job {
-    const struct sotto_report_reader *reader; /* NULL: clean records */
+    const struct sotto_report_reader *reader; /* NULL: what is in `payloads`;
+                                                 or clean records */
+    const struct payloads *payloads; /* for a learner that is `counted`; NULL:
+                                        too many, and counted in */
+    const struct tally *tally;
     const struct sotto_table *labels; /* of the reports, in the clear; NULL: in
                                          the reports */
     const char *column;               /* of the labels */
@@ -34,10 +40,23 @@ struct learn_job {
     const struct learn_options *options;
 };
 
+/* The reports there are; 0: clean records. */
+size_t learn_job_reports(const struct learn_job *job);
+
 struct learner {
     const char *name, *about;
     const struct setting *settings; /* of a struct learn_options */
     bool (*takes)(const struct sotto_mechanism *mechanism);
+
+    /* Checks what can be without a report: that there is a prior, and of which
+       records. NULL: nothing. Statuses: USAGE, INPUT. */
+    enum sotto_status (*check)(const struct sotto_mechanism *mechanism,
+                               const struct learn_job *job,
+                               struct sotto_error *err);
+    bool counted; /* `fit` takes payloads: it needs neither order nor ids */
+    /* Whether it takes a tally in place of more of these than can be kept;
+       NULL: never. */
+    bool (*tallies)(const struct sotto_mechanism *mechanism);
 
     /* Statuses: those of sotto_fit. The model has its pool and its back-end,
        and is freed on failure. */
@@ -102,6 +121,15 @@ extern const struct learner *const learner_table[];
    `name` is NULL; NULL if there is none. */
 const struct learner *learner_find(const char *name,
                                    const struct sotto_mechanism *mechanism);
+
+/* As sotto_fit_stream, of a job without reports: keeps at most so many payloads
+   that differ, if the learner takes a tally beyond that. */
+#define LEARN_PAYLOADS_MOST ((size_t)1 << 23)
+SOTTO_CHECKED enum sotto_status
+learn_fit_stream(const struct sotto_mechanism *mechanism,
+                 struct sotto_report_stream *stream, struct learn_job *job,
+                 size_t most, struct sotto_model **ret_model,
+                 struct sotto_fit_info *ret_info, struct sotto_error *err);
 
 /* As sotto_fit, sotto_fit_clean and sotto_fit_labelled, by what the job has.
    `ret_info` may be NULL. Statuses: theirs. */

@@ -42,6 +42,7 @@ init(struct likelihood_instance *at)
     at->low = -at->high;
     at->mean_high = l;
     at->mean_low = -l;
+    at->unit = at->most;
 }
 
 static int32_t

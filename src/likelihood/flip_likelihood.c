@@ -12,6 +12,21 @@ pack(const struct likelihood_instance *at, const int64_t *values,
     return symbols_listed(at, values);
 }
 
+static bool
+valid(const struct likelihood_instance *at, const uint8_t *wire)
+{
+    return bytes_load(wire, at->instance->wire_size) < at->instance->size;
+}
+
+static void
+count_named(const struct likelihood_instance *at, const uint8_t *wire,
+            size_t stride, size_t n, uint64_t *count)
+{
+    for (size_t i = 0; i < n; i++, wire += stride) {
+        count[bytes_load(wire, at->instance->wire_size)]++;
+    }
+}
+
 const struct likelihood likelihood_flip = {
     .name = "flip",
     .init = symbols_likelihood_init,
@@ -21,4 +36,7 @@ const struct likelihood likelihood_flip = {
     .estimate = symbols_estimate,
     .unpack = symbols_unpack,
     .pack = pack,
+    .valid = valid,
+    .count = count_named,
+    .mean = symbols_mean,
 };

@@ -39,6 +39,7 @@ init(struct likelihood_instance *at)
     at->own[SIGMA] = sigma;
     at->own[HALF_RATE] = half_rate;
     at->own[LOG_Z] = sigma < 2 ? maths_log(z) : HALF_LN_2_PI + maths_log(sigma);
+    at->unit = 1;
     at->values = at->instance->size;
     at->variance_true = sigma < 2 ? variance / z : sigma * sigma;
     at->variance_other = at->variance_true;

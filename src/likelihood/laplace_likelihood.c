@@ -43,6 +43,7 @@ init(struct likelihood_instance *at)
     at->own[LOG_ZERO] = maths_log(wide_double(&share));
     at->own[LOG_TAIL] = -maths_log(right);
     at->values = instance->size;
+    at->unit = 1;
     at->variance_true = 2 * wide_double(&r) / (left * left);
     at->variance_other = at->variance_true;
     integers_set_ends(at);

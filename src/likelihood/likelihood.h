@@ -39,6 +39,8 @@ struct likelihood_instance {
     double low, high, most;
     double mean_low, mean_high; /* where the mean of an honest device's reports
                                    lies, whatever its owner answers */
+    double unit; /* numbers: the estimate of an entry is its integer (unpack)
+                    times this; 0 for symbols */
 
     double own[LIKELIHOOD_OWN]; /* the likelihood's constants */
 };
@@ -72,7 +74,28 @@ struct likelihood {
                    int64_t *ret_values);
     bool (*pack)(const struct likelihood_instance *at, const int64_t *values,
                  uint8_t *ret_wire);
+
+    /* The same as the channel's `valid`, for a collector that looks at millions
+       of reports; NULL: there is none that is faster. */
+    bool (*valid)(const struct likelihood_instance *at, const uint8_t *wire);
+
+    /* Symbols, NULL for numbers. Adds to count[i] how many of n valid reports,
+       `stride` bytes from one to the next, name symbol i; and the mean of their
+       estimates, from these counts and no more: `size` numbers. */
+    void (*count)(const struct likelihood_instance *at, const uint8_t *wire,
+                  size_t stride, size_t n, uint64_t *count);
+    void (*mean)(const struct likelihood_instance *at, const uint64_t *count,
+                 uint64_t n, double *ret_mean);
 };
+
+/* Whether the bytes can be a report of the channel at all. */
+static inline bool
+likelihood_valid(const struct likelihood_instance *at, const uint8_t *wire)
+{
+    return at->likelihood->valid != NULL
+               ? at->likelihood->valid(at, wire)
+               : at->instance->channel->valid(at->instance, wire);
+}
 
 /* The likelihood of the channel of that name; NULL if there is none. */
 const struct likelihood *likelihood_find(const char *name);

@@ -17,6 +17,7 @@
 #include "base/maths.h"
 #include "channel/signs.h"
 #include "likelihood/chance.h"
+#include "likelihood/naming.h"
 #include "likelihood/realised.h"
 #include "likelihood/symbols_likelihood.h"
 
@@ -156,6 +157,48 @@ pack(const struct likelihood_instance *at, const int64_t *values,
     return at->instance->channel->valid(at->instance, ret_wire);
 }
 
+static void
+count_named(const struct likelihood_instance *at, const uint8_t *wire,
+            size_t stride, size_t n, uint64_t *count)
+{
+    const struct signs *signs = signs_of(at);
+    const struct naming reports = {wire, stride, n};
+    naming_count_pairs(&reports, signs->bytes, signs->k, count);
+}
+
+/* With m_ij the mean of a_i b_j, 2 count / n - 1: the mean of (a_i - mean a)
+   (b_j - mean b) is m_ij less the mean of its row, and of what is left the mean
+   of its column. */
+static void
+mean(const struct likelihood_instance *at, const uint64_t *count, uint64_t n,
+     double *ret_mean)
+{
+    uint32_t k1 = signs_of(at)->k[0], k2 = signs_of(at)->k[1];
+    double each = 1.0 / at->instance->size;
+    for (uint32_t i = 0; i < k1 * k2; i++) {
+        ret_mean[i] = n > 0 ? 2 * (double)count[i] / (double)n - 1 : 0;
+    }
+    for (uint32_t i = 0; i < k1; i++) {
+        double row = 0;
+        for (uint32_t j = 0; j < k2; j++) {
+            row += ret_mean[i * k2 + j] / k2;
+        }
+        for (uint32_t j = 0; j < k2; j++) {
+            ret_mean[i * k2 + j] -= row;
+        }
+    }
+    for (uint32_t j = 0; j < k2; j++) {
+        double column = 0;
+        for (uint32_t i = 0; i < k1; i++) {
+            column += ret_mean[i * k2 + j] / k1;
+        }
+        for (uint32_t i = 0; i < k1; i++) {
+            double *entry = &ret_mean[i * k2 + j];
+            *entry = at->own[SCALE] * (*entry - column) + each;
+        }
+    }
+}
+
 static uint64_t
 realise(const struct channel_instance *instance)
 {
@@ -172,4 +215,6 @@ const struct likelihood likelihood_signs = {
     .estimate = estimate,
     .unpack = unpack,
     .pack = pack,
+    .count = count_named,
+    .mean = mean,
 };

@@ -90,6 +90,17 @@ symbols_estimate(const struct likelihood_instance *at, const uint8_t *wire,
 }
 
 void
+symbols_mean(const struct likelihood_instance *at, const uint64_t *count,
+             uint64_t n, double *ret_mean)
+{
+    for (uint32_t i = 0; i < at->instance->size; i++) {
+        double named = n > 0 ? (double)count[i] / (double)n : 0;
+        ret_mean[i] =
+            (named - at->own[SYMBOLS_RATE_OTHER]) / at->own[SYMBOLS_GAP];
+    }
+}
+
+void
 symbols_unpack(const struct likelihood_instance *at, const uint8_t *wire,
                int64_t *ret_values)
 {

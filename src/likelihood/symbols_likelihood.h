@@ -37,6 +37,9 @@ void symbols_log_p_many(const struct likelihood_instance *at,
                         double *ret_log_p);
 void symbols_estimate(const struct likelihood_instance *at, const uint8_t *wire,
                       double *ret_estimate);
+/* The mean of such estimates: that of how often each symbol is named. */
+void symbols_mean(const struct likelihood_instance *at, const uint64_t *count,
+                  uint64_t n, double *ret_mean);
 /* Lists the symbols named, in increasing order. */
 void symbols_unpack(const struct likelihood_instance *at, const uint8_t *wire,
                     int64_t *ret_values);

@@ -37,6 +37,7 @@ init(struct likelihood_instance *at)
     at->values = 1;
     at->variance_true = window_variance(at->instance->l, window->w, a);
     at->variance_other = at->variance_true;
+    at->unit = 1 / at->own[MEAN];
     at->most = ((double)at->instance->l + window->w) / at->own[MEAN];
     at->high = at->most;
     at->low = -at->most;

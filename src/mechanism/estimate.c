@@ -1,11 +1,12 @@
 /*
  * estimate.c: means and frequencies from reports.
  *
- * Every entry of every channel's estimator gets a row, with the running mean
- * and sum of squares of what the reports say (Welford 1962). The estimators
- * are unbiased, so the mean is; a frequency may come out below 0 or above 1,
- * and is not clipped: that would make small ones too large on average. (The
- * mean of those who have a value is a ratio of two such: ratio.h.)
+ * Every entry of every channel's estimator gets a row, with the mean and the
+ * sum of squares of what the reports say, from whole numbers (tally.h): they
+ * are the same in whatever order reports come. The estimators are unbiased, so
+ * the mean is; a frequency may come out below 0 or above 1, and is not clipped:
+ * that would make small ones too large on average. (The mean of those who have
+ * a value is a ratio of two such: ratio.h.)
  *
  *     numbers   value = offset + unit mean   one row a coordinate of a block
  *     symbols   value = mean                 one row a symbol
@@ -43,6 +44,7 @@
 #include "mechanism/liars.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/ratio.h"
+#include "mechanism/tally.h"
 
 #define ROWS_MOST ((size_t)1 << 22)
 #define BOOK_ROWS_MOST (16 * (size_t)CHANNEL_K_MAX) /* of a part with books */
@@ -58,23 +60,17 @@ struct row {
     double bias;     /* likewise */
     double rounding; /* likewise: the most that rounding moves a point */
     double slope;    /* symbols: V_true - V_other + 1, see interval.h */
-    size_t n; /* reports about it: of a codebook, those whose lot it was */
-    double mean;
-    double squares; /* sum of (estimate - mean)^2 */
-    bool number;    /* it is a column's number, and where it is missing */
-    bool known;     /* the row behind it says so; else it is its middle */
-    bool missing;   /* the share of those of whom it is missing */
-    double off;     /* of the last report from the mean before it */
-    double cross;   /* known: sum of (estimate - mean) times that of the row
-                       behind it */
+    size_t part, book, entry;
+    bool number;  /* it is a column's number, and where it is missing */
+    bool known;   /* the row behind it says so; else it is its middle */
+    bool missing; /* the share of those of whom it is missing */
 };
 
 struct sotto_estimate {
     const struct sotto_mechanism *mechanism;
     size_t rows;
     struct row *row;
-    size_t reports;  /* all of them, whatever they are about */
-    double *entries; /* of one block */
+    struct tally *tally;
 };
 
 /* ---- Names -------------------------------------------------------------- */
@@ -231,6 +227,9 @@ add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
     bool good = true;
     for (size_t i = 0; i < rows_of(own); i++) {
         row[i].from = likelihood;
+        row[i].part = part;
+        row[i].book = i / tally_entries(own);
+        row[i].entry = i % tally_entries(own);
         row[i].noise = sqrt(likelihood->variance_other);
         row[i].bias = likelihood->bias;
         row[i].slope =
@@ -252,16 +251,12 @@ add_part(const struct sotto_mechanism *mechanism, size_t part, struct row *row)
     return good;
 }
 
-/* How many rows, and how many entries the largest block has. */
 static size_t
-count_rows(const struct report_plan *report, size_t *ret_entries)
+count_rows(const struct report_plan *report)
 {
     size_t rows = 0;
-    *ret_entries = 1;
     for (uint32_t i = 0; i < report->parts; i++) {
-        size_t size = report->part[i].instance.size;
         rows += rows_of(&report->part[i]);
-        *ret_entries = size > *ret_entries ? size : *ret_entries;
     }
     return rows;
 }
@@ -298,7 +293,7 @@ sotto_estimate_new(const struct sotto_mechanism *mechanism,
 {
     const struct report_plan *report = mechanism->device.report;
     struct sotto_estimate *estimate;
-    size_t entries, at = 0, rows = count_rows(report, &entries);
+    size_t at = 0, rows = count_rows(report);
     enum sotto_status status = check_rows(report, rows, err);
     bool good;
     if (status != SOTTO_STATUS_OK) {
@@ -310,8 +305,8 @@ sotto_estimate_new(const struct sotto_mechanism *mechanism,
     }
     estimate->mechanism = mechanism;
     estimate->row = calloc(rows, sizeof *estimate->row);
-    estimate->entries = calloc(entries, sizeof *estimate->entries);
-    good = estimate->row != NULL && estimate->entries != NULL;
+    good = estimate->row != NULL &&
+           tally_new(mechanism, &estimate->tally, err) == SOTTO_STATUS_OK;
     estimate->rows = good ? rows : 0;
     for (uint32_t i = 0; good && i < report->parts; i++) {
         good = add_part(mechanism, i, &estimate->row[at]);
@@ -336,28 +331,11 @@ sotto_estimate_free(struct sotto_estimate *estimate)
         free(estimate->row[i].category);
     }
     free(estimate->row);
-    free(estimate->entries);
+    tally_free(estimate->tally);
     free(estimate);
 }
 
 /* ---- Adding and looking ------------------------------------------------- */
-
-static struct row *
-add_block(struct sotto_estimate *estimate, struct row *row,
-          const struct likelihood_instance *at, const uint8_t *wire)
-{
-    at->likelihood->estimate(at, wire, estimate->entries);
-    for (uint32_t i = 0; i < at->instance->size; i++, row++) {
-        double off = estimate->entries[i] - row->mean;
-        row->off = off;
-        row->mean += off / (double)++row->n;
-        row->squares += off * (estimate->entries[i] - row->mean);
-        if (row->missing && row > estimate->row && row[-1].known) {
-            row[-1].cross += row[-1].off * (estimate->entries[i] - row->mean);
-        }
-    }
-    return row;
-}
 
 /* What is no report of the mechanism is passed over: no channel could read
    it. */
@@ -365,26 +343,16 @@ void
 sotto_estimate_add(struct sotto_estimate *estimate, const uint8_t *report)
 {
     const struct report_plan *plan = estimate->mechanism->device.report;
-    const uint8_t *at = report + report_start(plan);
-    struct row *first = estimate->row;
-    if (!report_valid(plan, report, plan->size)) {
-        return;
+    if (report_valid(plan, report, plan->size)) {
+        tally_add(estimate->tally, report, 1);
     }
-    estimate->reports++;
-    for (uint32_t i = 0; i < plan->parts; i++) {
-        const struct report_part *part = &plan->part[i];
-        const struct channel_instance *instance = &part->instance;
-        struct row *row = first;
-        if (part->books > 0) {
-            row += (size_t)report_book(plan, report) * instance->size;
-        }
-        for (uint32_t j = 0; j < part->blocks; j++) {
-            row = add_block(estimate, row, &estimate->mechanism->likelihood[i],
-                            at);
-            at += instance->wire_size;
-        }
-        first += rows_of(part);
-    }
+}
+
+void
+sotto_estimate_add_block(struct sotto_estimate *estimate,
+                         const struct sotto_report_block *block)
+{
+    tally_add(estimate->tally, block->reports, block->count);
 }
 
 size_t
@@ -393,36 +361,56 @@ sotto_estimate_rows(const struct sotto_estimate *estimate)
     return estimate->rows;
 }
 
-static double
-score_half(const struct row *row, double n, double z)
+/* What the reports say of a row's entry, in the channel's units. */
+static struct tally_moments
+find_moments(const struct sotto_estimate *estimate, const struct row *row)
 {
-    struct interval_share share = {row->noise * row->noise, row->slope};
-    return interval_share_half(&share, row->mean, n, z);
+    const struct report_part *part =
+        &estimate->mechanism->device.report->part[row->part];
+    struct tally_moments moments = {0};
+    if (part->instance.channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
+        size_t size = part->instance.size;
+        moments.mean = tally_means(estimate->tally, row->part, row->book,
+                                   row->entry / size)[row->entry % size];
+    } else {
+        tally_moments(estimate->tally, row->part, row->entry, &moments);
+    }
+    return moments;
 }
 
 static double
-number_half(const struct row *row, double n, double z)
+score_half(const struct row *row, double mean, double n, double z)
 {
-    double spread = sqrt(row->squares / (n - 1));
+    struct interval_share share = {row->noise * row->noise, row->slope};
+    return interval_share_half(&share, mean, n, z);
+}
+
+static double
+number_half(const struct row *row, double squares, double n, double z)
+{
+    double spread = sqrt(squares / (n - 1));
     return interval_mean_half(spread, row->noise, n, z) + row->bias +
            row->rounding;
 }
 
 /* The mean of those who have a value, x over 1 - m; a constant has no other. */
 static void
-put_known(const struct row *row, double z, struct sotto_estimate_row *ret_row)
+put_known(const struct sotto_estimate *estimate, const struct row *row,
+          double n, double z, struct sotto_estimate_row *ret_row)
 {
     const struct row *gone = &row[1];
-    double n = (double)row->n, l = 1 / gone->unit, squared = (n - 1) * l * l;
+    const struct tally_moments number = find_moments(estimate, row);
+    const struct tally_moments missing = find_moments(estimate, gone);
+    double l = 1 / gone->unit, squared = (n - 1) * l * l;
     double scale = row->unit * l, rounding = fabs(row->unit) * row->rounding;
     double mixed = gone->rounding > 0 ? 1 : 0; /* not kept as they are */
     struct ratio_moments moments = {
         .n = n,
-        .above = row->mean / l,
-        .below = 1 - gone->mean / l,
-        .above_above = row->squares / squared,
-        .above_below = -row->cross / squared,
-        .below_below = gone->squares / squared,
+        .above = number.mean / l,
+        .below = 1 - missing.mean / l,
+        .above_above = number.squares / squared,
+        .above_below = -number.cross / squared,
+        .below_below = missing.squares / squared,
         .noise = row->noise / l,
         .bias = (row->bias + gone->rounding + row->rounding * mixed) / l,
     };
@@ -455,23 +443,24 @@ sotto_estimate_row(const struct sotto_estimate *estimate, size_t i, double z,
                    struct sotto_estimate_row *ret_row)
 {
     const struct row *row = &estimate->row[i];
-    double n = (double)row->n, unit = fabs(row->unit), half = INFINITY;
-    if (row->n >= 2) {
+    const struct tally_moments moments = find_moments(estimate, row);
+    double n = (double)tally_reports(estimate->tally, row->part, row->book);
+    double unit = fabs(row->unit), half = INFINITY;
+    if (n >= 2) {
         half = unit * (row->category != NULL && !row->missing
-                           ? score_half(row, n, z) + row->bias
-                           : number_half(row, n, z));
+                           ? score_half(row, moments.mean, n, z) + row->bias
+                           : number_half(row, moments.squares, n, z));
     }
     ret_row->missing = missing_of(row);
-    ret_row->unbounded = row->n < 2;
+    ret_row->unbounded = n < 2;
     ret_row->name = row->name;
     ret_row->category = row->category;
-    ret_row->value = row->offset + row->unit * row->mean;
+    ret_row->value = row->offset + row->unit * moments.mean;
     ret_row->low = ret_row->value - half;
     ret_row->high = ret_row->value + half;
-    ret_row->noise_deviation =
-        row->n > 0 ? unit * row->noise / sqrt(n) : INFINITY;
-    if (row->known && row->n >= 2) {
-        put_known(row, z, ret_row);
+    ret_row->noise_deviation = n > 0 ? unit * row->noise / sqrt(n) : INFINITY;
+    if (row->known && n >= 2) {
+        put_known(estimate, row, n, z, ret_row);
     }
 }
 
@@ -484,13 +473,14 @@ reach_row(const struct sotto_estimate *estimate, const struct row *row,
 {
     struct liars_ends ends = {row->from->low, row->from->high,
                               row->from->mean_low, row->from->mean_high};
-    double most = row->n > 0
-                      ? liars * (double)estimate->reports / (double)row->n
-                      : INFINITY;
+    uint64_t n = tally_reports(estimate->tally, row->part, row->book);
+    double most = n > 0 ? liars * (double)tally_all(estimate->tally) / (double)n
+                        : INFINITY;
     if (row->missing) {
         ends.mean_low = 0; /* it is 0, or l */
     }
-    liars_reach(&ends, row->mean, liars, most, ret_reach);
+    liars_reach(&ends, find_moments(estimate, row).mean, liars, most,
+                ret_reach);
 }
 
 /*
@@ -503,7 +493,8 @@ reach_known(const struct sotto_estimate *estimate, const struct row *row,
             double liars, struct sotto_reach *ret_reach)
 {
     double l = 1 / row[1].unit, scale = fabs(row->unit) * l;
-    double u = row->mean / l, v = 1 - row[1].mean / l;
+    double u = find_moments(estimate, row).mean / l;
+    double v = 1 - find_moments(estimate, &row[1]).mean / l;
     struct sotto_reach above, below;
     reach_row(estimate, row, liars, &above);
     reach_row(estimate, &row[1], liars, &below);

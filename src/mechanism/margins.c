@@ -37,6 +37,7 @@
 #include "likelihood/symbols_likelihood.h"
 #include "mechanism/liars.h"
 #include "mechanism/mechanism.h"
+#include "mechanism/tally.h"
 
 #define TEXT_MOST ((size_t)1 << 20)
 #define CHARACTERS_MOST ((size_t)1 << 16)
@@ -46,7 +47,6 @@ struct group {
     size_t part, factor;
     size_t book;         /* SIZE_MAX: all */
     size_t first, count; /* rows */
-    size_t n;            /* reports about it */
     double other, slope; /* of V(f), see score_half.h */
     char *name;
 };
@@ -54,7 +54,6 @@ struct group {
 struct row {
     size_t group;
     char *category;
-    double mean;
 };
 
 struct sotto_margins {
@@ -62,9 +61,7 @@ struct sotto_margins {
     size_t groups, rows;
     struct group *group;
     struct row *row;
-    size_t reports;  /* all of them, whatever they are about */
-    double *entries; /* of one report's part */
-    double *sum;     /* of one group */
+    struct tally *tally; /* NULL: there are no groups */
 };
 
 /* ---- Variances ----------------------------------------------------------- */
@@ -163,25 +160,18 @@ books_of(const struct report_part *part, size_t factor)
     return part->books > 0 && !part->factor[factor].is_column ? part->books : 1;
 }
 
-/* Counts groups and rows, and the most that one group and one part need. */
 static void
 count_groups(const struct sotto_mechanism *mechanism,
-             struct sotto_margins *margins, size_t *ret_entries,
-             size_t *ret_most)
+             struct sotto_margins *margins)
 {
     const struct report_plan *plan = mechanism->device.report;
     for (uint32_t p = 0; p < plan->parts; p++) {
         const struct report_part *part = &plan->part[p];
-        size_t size = part->instance.size;
-        if (!has_margins(mechanism, p)) {
-            continue;
-        }
-        *ret_entries = size > *ret_entries ? size : *ret_entries;
-        for (uint32_t f = 0; f < part->factors; f++) {
+        for (uint32_t f = 0; has_margins(mechanism, p) && f < part->factors;
+             f++) {
             size_t books = books_of(part, f), k = part->factor[f].k;
             margins->groups += books;
             margins->rows += books * k;
-            *ret_most = k > *ret_most ? k : *ret_most;
         }
     }
 }
@@ -250,19 +240,19 @@ sotto_margins_new(const struct sotto_mechanism *mechanism,
                   struct sotto_margins **ret_margins, struct sotto_error *err)
 {
     struct sotto_margins *margins = calloc(1, sizeof *margins);
-    size_t entries = 1, most = 1;
+    bool good;
     if (margins == NULL) {
         return host_fail_memory(err);
     }
     margins->mechanism = mechanism;
-    count_groups(mechanism, margins, &entries, &most);
+    count_groups(mechanism, margins);
     margins->group = calloc(margins->groups + 1, sizeof *margins->group);
     margins->row = calloc(margins->rows + 1, sizeof *margins->row);
-    margins->entries = calloc(entries, sizeof *margins->entries);
-    margins->sum = calloc(most, sizeof *margins->sum);
-    if (margins->group == NULL || margins->row == NULL ||
-        margins->entries == NULL || margins->sum == NULL ||
-        !add_groups(margins)) {
+    good = margins->group != NULL && margins->row != NULL;
+    if (good && margins->groups > 0) {
+        good = tally_new(mechanism, &margins->tally, err) == SOTTO_STATUS_OK;
+    }
+    if (!good || !add_groups(margins)) {
         sotto_margins_free(margins);
         return host_fail_memory(err);
     }
@@ -284,73 +274,77 @@ sotto_margins_free(struct sotto_margins *margins)
     }
     free(margins->group);
     free(margins->row);
-    free(margins->entries);
-    free(margins->sum);
+    tally_free(margins->tally);
     free(margins);
 }
 
 /* ---- Adding and looking -------------------------------------------------- */
-
-/* symbol = (s_1 k_2 + s_2) k_3 + s_3 ..., as report.c numbers them. */
-static void
-add_entries(struct sotto_margins *margins, struct group *group)
-{
-    const struct report_part *part =
-        &margins->mechanism->device.report->part[group->part];
-    size_t after = 1;
-    for (size_t f = group->factor + 1; f < part->factors; f++) {
-        after *= part->factor[f].k;
-    }
-    for (size_t i = 0; i < group->count; i++) {
-        margins->sum[i] = 0;
-    }
-    for (size_t s = 0, own = 0; s < part->instance.size; s += after) {
-        for (size_t j = s; j < s + after; j++) {
-            margins->sum[own] += margins->entries[j];
-        }
-        own = own + 1 < group->count ? own + 1 : 0;
-    }
-    group->n++;
-    for (size_t i = 0; i < group->count; i++) {
-        struct row *row = &margins->row[group->first + i];
-        row->mean += (margins->sum[i] - row->mean) / (double)group->n;
-    }
-}
-
-/* Adds one part to its groups, which stand together but for columns. */
-static void
-add_part(struct sotto_margins *margins, size_t part, size_t book,
-         const uint8_t *wire)
-{
-    const struct likelihood_instance *at =
-        &margins->mechanism->likelihood[part];
-    at->likelihood->estimate(at, wire, margins->entries);
-    for (size_t i = 0; i < margins->groups; i++) {
-        struct group *group = &margins->group[i];
-        if (group->part == part &&
-            (group->book == SIZE_MAX || group->book == book)) {
-            add_entries(margins, group);
-        }
-    }
-}
 
 /* What is no report of the mechanism is passed over. */
 void
 sotto_margins_add(struct sotto_margins *margins, const uint8_t *report)
 {
     const struct report_plan *plan = margins->mechanism->device.report;
-    const uint8_t *at = report + report_start(plan);
-    if (margins->groups == 0 || !report_valid(plan, report, plan->size)) {
-        return;
+    if (margins->groups > 0 && report_valid(plan, report, plan->size)) {
+        tally_add(margins->tally, report, 1);
     }
-    margins->reports++;
-    for (uint32_t i = 0; i < plan->parts; i++) {
-        const struct report_part *part = &plan->part[i];
-        if (has_margins(margins->mechanism, i)) {
-            add_part(margins, i, report_book(plan, report), at);
+}
+
+void
+sotto_margins_add_block(struct sotto_margins *margins,
+                        const struct sotto_report_block *block)
+{
+    if (margins->groups > 0) {
+        tally_add(margins->tally, block->reports, block->count);
+    }
+}
+
+/* How many reports there are about a group, and how many combinations with its
+   category `own` they name in all. */
+static uint64_t
+count_category(const struct sotto_margins *margins, const struct group *group,
+               size_t own, uint64_t *ret_n)
+{
+    const struct report_part *part =
+        &margins->mechanism->device.report->part[group->part];
+    size_t books = part->books > 0 ? part->books : 1;
+    size_t book = group->book != SIZE_MAX ? group->book : 0;
+    size_t end = group->book != SIZE_MAX ? book + 1 : books;
+    size_t after = 1;
+    uint64_t named = 0;
+    /* symbol = (s_1 k_2 + s_2) k_3 + s_3 ..., as report.c numbers them. */
+    for (size_t f = group->factor + 1; f < part->factors; f++) {
+        after *= part->factor[f].k;
+    }
+    *ret_n = 0;
+    for (; book < end; book++) {
+        const uint64_t *count =
+            tally_count(margins->tally, group->part, book, 0);
+        *ret_n += tally_reports(margins->tally, group->part, book);
+        for (size_t s = own * after; s < part->instance.size;
+             s += after * group->count) {
+            for (size_t j = s; j < s + after; j++) {
+                named += count[j];
+            }
         }
-        at += (size_t)part->blocks * part->instance.wire_size;
     }
+    return named;
+}
+
+/* The mean of x, of which the head of this file speaks. */
+static double
+find_mean(const struct sotto_margins *margins, const struct group *group,
+          size_t own, double *ret_n)
+{
+    const struct likelihood_instance *at =
+        &margins->mechanism->likelihood[group->part];
+    double m = (double)at->instance->size / (double)group->count;
+    uint64_t n, named = count_category(margins, group, own, &n);
+    *ret_n = (double)n;
+    return n > 0
+               ? ((double)named / (double)n - m * at->own[SYMBOLS_RATE_OTHER]) /
+                     at->own[SYMBOLS_GAP]
+               : 0;
 }
 
 size_t
@@ -365,18 +359,19 @@ sotto_margins_row(const struct sotto_margins *margins, size_t i, double z,
 {
     const struct row *row = &margins->row[i];
     const struct group *group = &margins->group[row->group];
-    double n = (double)group->n, half = INFINITY;
-    if (group->n >= 2) {
+    double n, half = INFINITY;
+    double mean = find_mean(margins, group, i - group->first, &n);
+    if (n >= 2) {
         struct interval_share share = {group->other, group->slope};
-        half = interval_share_half(&share, row->mean, n, z);
+        half = interval_share_half(&share, mean, n, z);
     }
     *ret_row = (struct sotto_estimate_row){
         .name = group->name,
         .category = row->category,
-        .value = row->mean,
-        .low = row->mean - half,
-        .high = row->mean + half,
-        .noise_deviation = group->n > 0 ? sqrt(group->other / n) : INFINITY};
+        .value = mean,
+        .low = mean - half,
+        .high = mean + half,
+        .noise_deviation = n > 0 ? sqrt(group->other / n) : INFINITY};
 }
 
 void
@@ -388,14 +383,14 @@ sotto_margins_reach(const struct sotto_margins *margins, size_t i, double liars,
     const struct likelihood_instance *at =
         &margins->mechanism->likelihood[group->part];
     struct liars_ends ends = {.mean_low = 0, .mean_high = 1};
-    double most = group->n > 0
-                      ? liars * (double)margins->reports / (double)group->n
-                      : INFINITY;
+    double n, mean = find_mean(margins, group, i - group->first, &n);
+    double most =
+        n > 0 ? liars * (double)tally_all(margins->tally) / n : INFINITY;
     group_ends(at, (uint32_t)(at->instance->size / group->count), &ends.low,
                &ends.high);
     *ret_reach = (struct sotto_reach){0, 0};
     if (liars > 0) {
-        liars_reach(&ends, row->mean, liars, most, ret_reach);
+        liars_reach(&ends, mean, liars, most, ret_reach);
     }
 }
 

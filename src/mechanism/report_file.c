@@ -17,7 +17,9 @@
 #include "host/file.h"
 #include "host/text.h"
 #include "mechanism/mechanism.h"
+#include "mechanism/report_check.h"
 #include "mechanism/report_json.h"
+#include "mechanism/report_stream.h"
 #include "mechanism/stages.h"
 
 #define FILE_MOST ((size_t)1 << 36)
@@ -82,6 +84,15 @@ sotto_report_writer_new(const struct sotto_mechanism *mechanism,
                         struct sotto_report_writer **ret_writer,
                         struct sotto_error *err)
 {
+    return report_file_write(mechanism, path, ends_in_jsonl(path), ret_writer,
+                             err);
+}
+
+enum sotto_status
+report_file_write(const struct sotto_mechanism *mechanism, const char *path,
+                  bool lines, struct sotto_report_writer **ret_writer,
+                  struct sotto_error *err)
+{
     enum sotto_status status = SOTTO_STATUS_OK;
     struct sotto_report_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL) {
@@ -89,7 +100,7 @@ sotto_report_writer_new(const struct sotto_mechanism *mechanism,
     }
     writer->mechanism = mechanism;
     host_text_init(&writer->line, LINE_MOST);
-    if (ends_in_jsonl(path)) {
+    if (lines) {
         writer->values =
             calloc(report_json_values(mechanism), sizeof *writer->values);
         if (writer->values == NULL) {
@@ -139,6 +150,23 @@ sotto_report_writer_add(struct sotto_report_writer *writer,
 }
 
 enum sotto_status
+sotto_report_writer_add_block(struct sotto_report_writer *writer,
+                              const struct sotto_report_block *block,
+                              struct sotto_error *err)
+{
+    size_t each = writer->mechanism->shape.report_size;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (writer->values == NULL) {
+        return sotto_output_write(writer->output, block->reports,
+                                  block->count * each, err);
+    }
+    for (size_t i = 0; i < block->count && status == SOTTO_STATUS_OK; i++) {
+        status = add_line(writer, block->reports + i * each, err);
+    }
+    return status;
+}
+
+enum sotto_status
 sotto_report_writer_commit(struct sotto_report_writer *writer,
                            struct sotto_error *err)
 {
@@ -171,125 +199,18 @@ struct sotto_report_reader {
     size_t count;
     size_t repeated; /* copies that were dropped */
     size_t report_size;
+    uint32_t *order; /* of the reports; NULL: as they lie there */
 };
-
-/* What is being read, for messages. */
-struct source {
-    const struct sotto_mechanism *mechanism;
-    const char *name;
-};
-
-/* Puts the file, the report (from 0) and its line (0: none) before a cause: a
-   report of another mechanism is bad input as any other. */
-static enum sotto_status
-fail_report(const struct source *source, size_t at, size_t line,
-            size_t position, const struct sotto_error *cause,
-            struct sotto_error *err)
-{
-    if (cause->status == SOTTO_STATUS_MEMORY) {
-        return host_fail_memory(err);
-    }
-    if (line > 0) {
-        return host_fail(err, SOTTO_STATUS_INPUT, position,
-                         "'%s': report %zu (line %zu): %s",
-                         host_shown(source->name), at + 1, line,
-                         cause->message);
-    }
-    return host_fail(err, SOTTO_STATUS_INPUT, position, "'%s': report %zu: %s",
-                     host_shown(source->name), at + 1, cause->message);
-}
-
-/* The lot that is none, or the first block that its channel never sends. */
-static enum sotto_status
-explain_blocks(const struct report_plan *plan, const uint8_t *report,
-               struct sotto_error *err)
-{
-    const uint8_t *at = report + report_start(plan);
-    if (plan->books > 0 && report_book(plan, report) >= plan->books) {
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "its codebook %u is none of the %u, counted from 0; "
-                         "remove the report",
-                         report_book(plan, report), plan->books);
-    }
-    for (uint32_t i = 0; i < plan->parts; i++) {
-        const struct channel_instance *instance = &plan->part[i].instance;
-        for (uint32_t j = 0; j < plan->part[i].blocks; j++) {
-            if (!instance->channel->valid(instance, at)) {
-                return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                                 "block %u of part %u holds what its channel "
-                                 "'%s' never sends; remove the report",
-                                 j + 1, i + 1, instance->channel->name);
-            }
-            at += instance->wire_size;
-        }
-    }
-    return host_fail(err, SOTTO_STATUS_INPUT, 0, "it is malformed; remove it");
-}
-
-/* Whether the first bytes, a header's at least, are this mechanism's. */
-static enum sotto_status
-check_header(const struct sotto_mechanism *mechanism, const uint8_t *report,
-             struct sotto_error *err)
-{
-    const uint8_t *hash = report + REPORT_MAGIC_SIZE;
-    if (memcmp(report, REPORT_MAGIC, REPORT_MAGIC_SIZE) != 0 &&
-        memcmp(report, REPORT_MAGIC_SIMULATED, REPORT_MAGIC_SIZE) != 0) {
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "it does not start as reports do; is this a file of "
-                         "reports?");
-    }
-    if (memcmp(hash, mechanism->shape.hash, SOTTO_HASH_SIZE) != 0) {
-        return report_json_fail_hash(mechanism, hash, err);
-    }
-    return SOTTO_STATUS_OK;
-}
-
-static enum sotto_status
-check_report(const struct source *source, const uint8_t *report, size_t at,
-             struct sotto_error *err)
-{
-    const struct report_plan *plan = source->mechanism->device.report;
-    struct sotto_error cause = {0};
-    if (report_valid(plan, report, plan->size)) {
-        return SOTTO_STATUS_OK;
-    }
-    if (check_header(source->mechanism, report, &cause) == SOTTO_STATUS_OK) {
-        (void)explain_blocks(plan, report, &cause);
-    }
-    return fail_report(source, at, 0, at * plan->size, &cause, err);
-}
-
-/* The length, once the first report's header has shown whose they are. */
-static enum sotto_status
-check_length(const struct source *source, const uint8_t *data, size_t size,
-             struct sotto_error *err)
-{
-    struct sotto_error cause = {0};
-    size_t each = source->mechanism->shape.report_size;
-    if (size >= REPORT_HEADER_SIZE &&
-        check_header(source->mechanism, data, &cause) != SOTTO_STATUS_OK) {
-        return fail_report(source, 0, 0, 0, &cause, err);
-    }
-    if (size % each != 0) {
-        return host_fail(err, SOTTO_STATUS_INPUT, size - size % each,
-                         "'%s': its %zu bytes are %zu whole reports of %zu "
-                         "bytes and %zu bytes more: the file was cut short or "
-                         "is not a file of reports; make or fetch it again",
-                         host_shown(source->name), size, size / each, each,
-                         size % each);
-    }
-    return SOTTO_STATUS_OK;
-}
 
 /* Checks the bytes, which are taken over as they are on success. */
 static enum sotto_status
-read_binary(const struct source *source, uint8_t **data, size_t size,
+read_binary(const struct report_origin *source, uint8_t **data, size_t size,
             struct sotto_report_reader *reader, struct sotto_error *err)
 {
     size_t each = source->mechanism->shape.report_size;
-    enum sotto_status status = check_length(source, *data, size, err);
+    enum sotto_status status = report_check_length(source, *data, size, err);
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < size / each; i++) {
-        status = check_report(source, *data + i * each, i, err);
+        status = report_check(source, *data + i * each, i, err);
     }
     if (status == SOTTO_STATUS_OK) {
         reader->reports = *data;
@@ -310,7 +231,7 @@ is_blank(const uint8_t *data, size_t size)
 }
 
 static enum sotto_status
-read_lines(const struct source *source, const uint8_t *data, size_t size,
+read_lines(const struct report_origin *source, const uint8_t *data, size_t size,
            int64_t *values, uint8_t *report, struct host_text *reports,
            struct sotto_error *err)
 {
@@ -324,7 +245,7 @@ read_lines(const struct source *source, const uint8_t *data, size_t size,
             report_json_read(source->mechanism, (const char *)data + at, length,
                              values, report, &cause);
         if (status != SOTTO_STATUS_OK) {
-            return fail_report(source, line - 1, line, at, &cause, err);
+            return report_check_fail(source, line - 1, line, at, &cause, err);
         }
         host_text_add(reports, report, each);
         if (reports->failed) {
@@ -336,7 +257,7 @@ read_lines(const struct source *source, const uint8_t *data, size_t size,
 }
 
 static enum sotto_status
-read_json(const struct source *source, const uint8_t *data, size_t size,
+read_json(const struct report_origin *source, const uint8_t *data, size_t size,
           struct sotto_report_reader *reader, struct sotto_error *err)
 {
     const struct sotto_mechanism *mechanism = source->mechanism;
@@ -454,8 +375,9 @@ find_copies(struct sotto_report_reader *reader, const uint8_t **ret_first,
 /* Keeps the first of the reports with one id; `data` is the file's lines, or
    NULL if it is binary. */
 static enum sotto_status
-drop_copies(const struct source *source, const uint8_t *data, size_t size,
-            struct sotto_report_reader *reader, struct sotto_error *err)
+drop_copies(const struct report_origin *source, const uint8_t *data,
+            size_t size, struct sotto_report_reader *reader,
+            struct sotto_error *err)
 {
     const uint8_t *first = NULL, *other = NULL;
     enum sotto_status status = find_copies(reader, &first, &other, err);
@@ -507,9 +429,13 @@ sotto_report_reader_join(struct sotto_report_reader *reader,
     if (both.reports == NULL) {
         return host_fail_memory(err);
     }
-    memcpy(both.reports, reader->reports, reader->count * each);
-    memcpy(both.reports + reader->count * each, other->reports,
-           other->count * each);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(both.reports + i * each,
+               i < reader->count
+                   ? sotto_report_reader_at(reader, i)
+                   : sotto_report_reader_at(other, i - reader->count),
+               each);
+    }
     status = find_copies(&both, &first, &differs, err);
     if (status == SOTTO_STATUS_OK && differs != NULL) {
         size_t at = (size_t)(differs - both.reports) / each - reader->count;
@@ -528,6 +454,7 @@ sotto_report_reader_join(struct sotto_report_reader *reader,
     drop_marked(&both);
     both.repeated += reader->repeated + other->repeated;
     free(reader->reports);
+    free(reader->order);
     *reader = both;
     return SOTTO_STATUS_OK;
 }
@@ -536,7 +463,7 @@ sotto_report_reader_join(struct sotto_report_reader *reader,
 
 /* Takes `data` over, also on failure. */
 static enum sotto_status
-adopt(const struct source *source, uint8_t *data, size_t size,
+adopt(const struct report_origin *source, uint8_t *data, size_t size,
       struct sotto_report_reader **ret_reader, struct sotto_error *err)
 {
     struct sotto_report_reader *reader = calloc(1, sizeof *reader);
@@ -575,7 +502,7 @@ sotto_report_reader_new(const struct sotto_mechanism *mechanism,
                         struct sotto_report_reader **ret_reader,
                         struct sotto_error *err)
 {
-    struct source source = {mechanism, path};
+    struct report_origin source = {mechanism, path};
     uint8_t *data = NULL;
     size_t size = 0;
     enum sotto_status status =
@@ -593,12 +520,106 @@ sotto_report_reader_parse(const struct sotto_mechanism *mechanism,
                           struct sotto_report_reader **ret_reader,
                           struct sotto_error *err)
 {
-    struct source source = {mechanism, name};
+    struct report_origin source = {mechanism, name};
     uint8_t *copy = host_text_copy(data, size);
     if (copy == NULL) {
         return host_fail_memory(err);
     }
     return adopt(&source, copy, size, ret_reader, err);
+}
+
+/* ---- From a stream ------------------------------------------------------- */
+
+#define ROOM_FIRST ((size_t)1 << 20) /* bytes */
+
+static enum sotto_status
+append_block(struct sotto_report_reader *reader, size_t *room,
+             const struct sotto_report_block *block, struct sotto_error *err)
+{
+    size_t each = reader->report_size;
+    size_t size = (reader->count + block->count) * each;
+    if (block->count == 0) {
+        return SOTTO_STATUS_OK;
+    }
+    if (reader->reports == NULL || size > *room) {
+        size_t more = size + size / 2 + ROOM_FIRST;
+        uint8_t *reports = realloc(reader->reports, more);
+        if (reports == NULL) {
+            return host_fail_memory(err);
+        }
+        reader->reports = reports;
+        *room = more;
+    }
+    memcpy(reader->reports + reader->count * each, block->reports,
+           block->count * each);
+    reader->count += block->count;
+    return SOTTO_STATUS_OK;
+}
+
+/* By payload, then by the header. */
+static int
+compare_payloads(const void *a, const void *b, void *context)
+{
+    const struct sotto_report_reader *reader = context;
+    size_t each = reader->report_size;
+    const uint8_t *left = reader->reports + *(const uint32_t *)a * each;
+    const uint8_t *right = reader->reports + *(const uint32_t *)b * each;
+    int order = memcmp(left + REPORT_HEADER_SIZE, right + REPORT_HEADER_SIZE,
+                       each - REPORT_HEADER_SIZE);
+    return order != 0 ? order : memcmp(left, right, REPORT_HEADER_SIZE);
+}
+
+static enum sotto_status
+sort_payloads(struct sotto_report_reader *reader, struct sotto_error *err)
+{
+    if (reader->count > UINT32_MAX) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, reader->count,
+                         "more than %u reports cannot be held at a time",
+                         UINT32_MAX);
+    }
+    reader->order = malloc((reader->count + 1) * sizeof *reader->order);
+    if (reader->order == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < reader->count; i++) {
+        reader->order[i] = (uint32_t)i;
+    }
+    qsort_r(reader->order, reader->count, sizeof *reader->order,
+            compare_payloads, reader);
+    return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+report_file_collect(struct sotto_report_stream *stream, size_t report_size,
+                    bool sorted, struct sotto_report_reader **ret_reader,
+                    struct sotto_error *err)
+{
+    struct sotto_report_reader *reader = calloc(1, sizeof *reader);
+    struct sotto_report_block block = {.count = 1};
+    struct sotto_report_seen seen;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    size_t room = 0;
+    if (reader == NULL) {
+        return host_fail_memory(err);
+    }
+    reader->report_size = report_size;
+    while (status == SOTTO_STATUS_OK && block.count > 0) {
+        status = sotto_report_stream_next(stream, &block, err);
+        if (status == SOTTO_STATUS_OK) {
+            status = append_block(reader, &room, &block, err);
+        }
+    }
+    sotto_report_stream_seen(stream, &seen);
+    reader->repeated = (size_t)seen.repeated;
+    if (status == SOTTO_STATUS_OK && sorted) {
+        status = sort_payloads(reader, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        sotto_report_reader_free(reader);
+        return status;
+    }
+    *ret_reader = reader;
+    return SOTTO_STATUS_OK;
 }
 
 size_t
@@ -616,7 +637,8 @@ sotto_report_reader_repeated(const struct sotto_report_reader *reader)
 const uint8_t *
 sotto_report_reader_at(const struct sotto_report_reader *reader, size_t i)
 {
-    return reader->reports + i * reader->report_size;
+    size_t at = reader->order != NULL ? reader->order[i] : i;
+    return reader->reports + at * reader->report_size;
 }
 
 void
@@ -624,6 +646,7 @@ sotto_report_reader_free(struct sotto_report_reader *reader)
 {
     if (reader != NULL) {
         free(reader->reports);
+        free(reader->order);
         free(reader);
     }
 }

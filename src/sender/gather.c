@@ -9,13 +9,13 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/error.h"
 #include "host/token_file.h"
 #include "host/wipe.h"
-#include "mechanism/mechanism.h"
-#include "report/report.h"
+#include "mechanism/report_stream.h"
 #include "sender/exchange.h"
 #include "sotto/sotto.h"
 #include "store/released.h"
@@ -28,8 +28,7 @@
 static bool
 is_batch(const struct transport_answer *answer, uint64_t after, size_t each)
 {
-    return answer->batch > after && answer->body.size > 0 &&
-           answer->body.size % each == 0;
+    return answer->batch > after && answer->body.size % each == 0;
 }
 
 static enum sotto_status
@@ -45,76 +44,122 @@ ask_for_next(struct exchange *exchange, uint64_t after,
     return exchange_run(exchange, &request, ret_answer, err);
 }
 
-/* Appends all batches there are. */
-static enum sotto_status
-gather_batches(struct exchange *exchange, size_t each,
-               struct host_text *reports, struct sotto_error *err)
+/* ---- As a source ----------------------------------------------------------
+ */
+
+struct gathering {
+    const struct sotto_mechanism *mechanism;
+    struct sotto_watch watch;
+    struct address address;
+    struct exchange exchange;
+    char *token;
+    size_t token_size;
+    char *ca;
+    uint64_t after;
+    struct host_text body; /* of the last batch */
+};
+
+static void
+close_gathering(void *own)
 {
-    enum sotto_status status = SOTTO_STATUS_OK;
-    uint64_t after = 0;
-    bool last = false;
-    while (status == SOTTO_STATUS_OK && !last) {
-        struct transport_answer answer;
-        status = ask_for_next(exchange, after, &answer, err);
-        if (status != SOTTO_STATUS_OK) {
-            break;
-        }
-        last = answer.code == 204;
-        if (!last && !is_batch(&answer, after, each)) {
-            status = host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                               "the collector's answer is no batch of this "
-                               "mechanism's reports behind number %" PRIu64,
-                               after);
-        } else if (!last) {
-            host_text_add(reports, answer.body.data, answer.body.size);
-            status = reports->failed ? host_fail_memory(err) : status;
-            after = answer.batch;
-        }
-        host_text_clear(&answer.body);
+    struct gathering *gathering = own;
+    transport_free(gathering->exchange.transport);
+    if (gathering->token != NULL) {
+        host_wipe_free(gathering->token, gathering->token_size + 1);
     }
-    return status;
+    free(gathering->ca);
+    host_text_clear(&gathering->body);
+    free(gathering);
 }
 
 static enum sotto_status
-check_kind(const struct sotto_report_reader *reader, bool wanted,
-           struct sotto_error *err)
+next_batch(void *own, struct report_chunk *ret_chunk, struct sotto_error *err)
 {
-    for (size_t i = 0; i < sotto_report_reader_count(reader); i++) {
-        bool is = sotto_report_simulated(sotto_report_reader_at(reader, i));
-        if (is != wanted) {
-            return host_fail(err, SOTTO_STATUS_REFUSED, i,
-                             is ? "the collector is for simulation: its "
-                                  "reports say nothing of people; ask for "
-                                  "simulation if that is meant"
-                                : "the collector has people's reports, and "
-                                  "simulated ones were asked for");
-        }
+    struct gathering *gathering = own;
+    size_t each = gathering->mechanism->shape.report_size;
+    struct transport_answer answer;
+    enum sotto_status status =
+        ask_for_next(&gathering->exchange, gathering->after, &answer, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
+    if (answer.code == 204) {
+        host_text_clear(&answer.body);
+        ret_chunk->last = true;
+        return SOTTO_STATUS_OK;
+    }
+    if (!is_batch(&answer, gathering->after, each)) {
+        host_text_clear(&answer.body);
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                         "the collector's answer is no batch of this "
+                         "mechanism's reports behind number %" PRIu64,
+                         gathering->after);
+    }
+    host_text_clear(&gathering->body);
+    gathering->body = answer.body;
+    gathering->after = answer.batch;
+    *ret_chunk =
+        (struct report_chunk){.reports = (uint8_t *)gathering->body.data,
+                              .count = gathering->body.size / each,
+                              .batch = answer.batch};
     return SOTTO_STATUS_OK;
 }
 
-/* From a connection that is there. */
 static enum sotto_status
-gather_reports(const struct sotto_mechanism *mechanism,
+open_gathering(struct gathering *gathering,
                const struct sotto_gather_options *options,
-               struct exchange *exchange, const char *url,
-               struct sotto_report_reader **ret_reader, struct sotto_error *err)
+               struct sotto_error *err)
 {
-    struct sotto_report_reader *reader = NULL;
-    struct host_text reports;
-    host_text_init(&reports, RELEASED_MOST);
     enum sotto_status status =
-        gather_batches(exchange, mechanism->shape.report_size, &reports, err);
+        address_parse(options->url, &gathering->address, err);
+    gathering->watch = options->watch;
+    gathering->exchange = (struct exchange){
+        .tries = options->tries > 0 ? options->tries : TRIES,
+        .wait_ms = options->wait_ms > 0 ? options->wait_ms : EXCHANGE_WAIT_MS,
+        .watch = &gathering->watch};
     status = HOST_THEN(status,
-                       released_read(mechanism, &reports, url, &reader, err));
-    host_text_clear(&reports);
-    status = HOST_THEN(status, check_kind(reader, options->simulation, err));
-    if (status == SOTTO_STATUS_OK) {
-        *ret_reader = reader;
-    } else {
-        sotto_report_reader_free(reader);
+                       token_file_read(options->token_file, &gathering->token,
+                                       &gathering->token_size, err));
+    if (status == SOTTO_STATUS_OK && options->ca != NULL) {
+        gathering->ca = host_text_copy(options->ca, strlen(options->ca));
+        status = gathering->ca != NULL ? status : host_fail_memory(err);
     }
-    return status;
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    const struct transport_settings settings = {
+        .address = &gathering->address,
+        .ca = gathering->ca,
+        .bearer = gathering->token,
+        .timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S,
+        .watch = &gathering->watch};
+    return transport_open(&settings, &gathering->exchange.transport, err);
+}
+
+enum sotto_status
+sotto_gather_stream(const struct sotto_mechanism *mechanism,
+                    const struct sotto_gather_options *options, uint64_t after,
+                    struct sotto_report_stream **ret_stream,
+                    struct sotto_error *err)
+{
+    const struct report_source source = {.next = next_batch,
+                                         .close = close_gathering,
+                                         .judged = true,
+                                         .simulation = options->simulation};
+    struct gathering *gathering = calloc(1, sizeof *gathering);
+    enum sotto_status status;
+    if (gathering == NULL) {
+        return host_fail_memory(err);
+    }
+    gathering->mechanism = mechanism;
+    gathering->after = after;
+    host_text_init(&gathering->body, BATCH_MOST);
+    status = open_gathering(gathering, options, err);
+    if (status != SOTTO_STATUS_OK) {
+        close_gathering(gathering);
+        return status;
+    }
+    return report_stream_new(mechanism, &source, gathering, ret_stream, err);
 }
 
 enum sotto_status
@@ -123,29 +168,9 @@ sotto_gather_reports(const struct sotto_mechanism *mechanism,
                      struct sotto_report_reader **ret_reader,
                      struct sotto_error *err)
 {
-    struct address address;
-    struct exchange exchange = {
-        .tries = options->tries > 0 ? options->tries : TRIES,
-        .wait_ms = options->wait_ms > 0 ? options->wait_ms : EXCHANGE_WAIT_MS,
-        .watch = &options->watch};
-    char *token = NULL;
-    size_t size = 0;
-    enum sotto_status status = address_parse(options->url, &address, err);
-    status = HOST_THEN(
-        status, token_file_read(options->token_file, &token, &size, err));
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    const struct transport_settings settings = {
-        .address = &address,
-        .ca = options->ca,
-        .bearer = token,
-        .timeout_s = options->timeout_s > 0 ? options->timeout_s : TIMEOUT_S,
-        .watch = &options->watch};
-    status = transport_open(&settings, &exchange.transport, err);
-    status = HOST_THEN(status, gather_reports(mechanism, options, &exchange,
-                                              address.url, ret_reader, err));
-    transport_free(exchange.transport);
-    host_wipe_free(token, size + 1);
-    return status;
+    struct sotto_report_stream *stream = NULL;
+    enum sotto_status status =
+        sotto_gather_stream(mechanism, options, 0, &stream, err);
+    return HOST_THEN(status,
+                     released_collect(stream, options->url, ret_reader, err));
 }

@@ -1,15 +1,14 @@
 /*
- * released.c: what a store has released, as a reader of reports: what every
- * learner and every verb takes.
+ * released.c: what a store has released, batch by batch.
  */
 #include "store/released.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/error.h"
-#include "mechanism/mechanism.h"
-#include "report/report.h"
+#include "mechanism/report_stream.h"
 #include "store/store.h"
 
 bool
@@ -33,57 +32,102 @@ check_kind(const char *url, bool has, bool wanted, struct sotto_error *err)
                      host_shown(url));
 }
 
-/* Appends all batches there are. */
-static enum sotto_status
-read_batches(struct store_reader *reader, const uint8_t *hash,
-             struct host_text *reports, struct sotto_error *err)
+/* ---- As a source ----------------------------------------------------------
+ */
+
+struct released {
+    const struct sotto_mechanism *mechanism;
+    struct store_reader *reader;
+    uint64_t after;
+    uint8_t *reports; /* of the last batch */
+};
+
+static void
+close_released(void *own)
 {
-    uint64_t after = 0;
-    for (;;) {
-        struct store_batch batch = {0};
-        enum sotto_status status =
-            store_reader_next(reader, hash, after, &batch, err);
-        if (status != SOTTO_STATUS_OK || batch.number == 0) {
-            return status;
-        }
-        host_text_add(reports, batch.reports, batch.size);
-        free(batch.reports);
-        if (reports->failed) {
-            return host_fail_memory(err);
-        }
-        after = batch.number;
-    }
+    struct released *released = own;
+    store_reader_free(released->reader);
+    free(released->reports);
+    free(released);
 }
 
-/* By payload, then by id. */
-static int
-compare_reports(const void *a, const void *b, void *context)
+static enum sotto_status
+next_batch(void *own, struct report_chunk *ret_chunk, struct sotto_error *err)
 {
-    const uint8_t *first = a, *second = b;
-    const size_t *size = context;
-    int order = memcmp(first + REPORT_HEADER_SIZE, second + REPORT_HEADER_SIZE,
-                       *size - REPORT_HEADER_SIZE);
-    return order != 0 ? order : memcmp(first, second, REPORT_HEADER_SIZE);
+    struct released *released = own;
+    struct store_batch batch = {0};
+    enum sotto_status status =
+        store_reader_next(released->reader, released->mechanism->shape.hash,
+                          released->after, &batch, err);
+    size_t each = released->mechanism->shape.report_size;
+    if (status == SOTTO_STATUS_OK && batch.number > 0 &&
+        batch.size != batch.count * each) {
+        free(batch.reports);
+        return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                         "batch %" PRIu64 " of the store is damaged: it has "
+                         "reports of another size",
+                         batch.number);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    free(released->reports);
+    released->reports = batch.reports;
+    released->after = batch.number;
+    *ret_chunk = (struct report_chunk){.reports = batch.reports,
+                                       .count = batch.count,
+                                       .batch = batch.number,
+                                       .damaged = batch.damaged,
+                                       .last = batch.number == 0};
+    return SOTTO_STATUS_OK;
 }
 
 enum sotto_status
-released_read(const struct sotto_mechanism *mechanism,
-              struct host_text *reports, const char *from,
-              struct sotto_report_reader **ret_reader, struct sotto_error *err)
+sotto_store_stream(const struct sotto_mechanism *mechanism, const char *url,
+                   bool simulation, uint64_t after,
+                   struct sotto_report_stream **ret_stream,
+                   struct sotto_error *err)
 {
-    size_t size = mechanism->shape.report_size;
-    if (reports->size == 0) {
-        return host_fail(err, SOTTO_STATUS_INPUT, 0,
-                         "'%s' has released no reports of this mechanism "
-                         "yet: they wait for the end of a window, and until "
-                         "there are as many as the collector's batch-min",
+    static const struct report_source source = {.next = next_batch,
+                                                .close = close_released};
+    struct released *released = calloc(1, sizeof *released);
+    bool simulated = false;
+    enum sotto_status status;
+    if (released == NULL) {
+        return host_fail_memory(err);
+    }
+    released->mechanism = mechanism;
+    released->after = after;
+    status = store_reader_open(url, &released->reader, &simulated, err);
+    status = HOST_THEN(status, check_kind(url, simulated, simulation, err));
+    if (status != SOTTO_STATUS_OK) {
+        close_released(released);
+        return status;
+    }
+    return report_stream_new(mechanism, &source, released, ret_stream, err);
+}
+
+/* ---- All of them ----------------------------------------------------------
+ */
+
+enum sotto_status
+released_collect(struct sotto_report_stream *stream, const char *from,
+                 struct sotto_report_reader **ret_reader,
+                 struct sotto_error *err)
+{
+    struct sotto_report_reader *reader = NULL;
+    enum sotto_status status =
+        sotto_report_stream_collect(stream, true, &reader, err);
+    sotto_report_stream_free(stream);
+    if (status == SOTTO_STATUS_OK && sotto_report_reader_count(reader) == 0) {
+        sotto_report_reader_free(reader);
+        return host_fail(err, SOTTO_STATUS_INPUT, 0, SOTTO_NONE_RELEASED,
                          host_shown(from));
     }
-    /* Sums of doubles, batches of a descent: what is learnt depends on the
-       order a little, and the store's is another one every time. */
-    qsort_r(reports->data, reports->size / size, size, compare_reports, &size);
-    return sotto_report_reader_parse(mechanism, reports->data, reports->size,
-                                     from, ret_reader, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_reader = reader;
+    }
+    return status;
 }
 
 enum sotto_status
@@ -91,20 +135,8 @@ sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,
                     bool simulation, struct sotto_report_reader **ret_reader,
                     struct sotto_error *err)
 {
-    struct store_reader *reader = NULL;
-    struct host_text reports;
-    bool simulated = false;
-    enum sotto_status status = store_reader_open(url, &reader, &simulated, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    host_text_init(&reports, RELEASED_MOST);
-    status = check_kind(url, simulated, simulation, err);
-    status = HOST_THEN(
-        status, read_batches(reader, mechanism->shape.hash, &reports, err));
-    status = HOST_THEN(
-        status, released_read(mechanism, &reports, url, ret_reader, err));
-    host_text_clear(&reports);
-    store_reader_free(reader);
-    return status;
+    struct sotto_report_stream *stream = NULL;
+    enum sotto_status status =
+        sotto_store_stream(mechanism, url, simulation, 0, &stream, err);
+    return HOST_THEN(status, released_collect(stream, url, ret_reader, err));
 }

@@ -168,6 +168,8 @@ struct store_batch {
     uint64_t number; /* from 1, in the order of release */
     size_t count, size;
     uint8_t *reports; /* size bytes; the caller frees them */
+    size_t damaged;   /* reports of it that were left out because they are
+                         damaged; `count` is of those that are there */
 };
 /*
  * The first batch behind number `after` of the mechanism with that hash;

@@ -1,6 +1,7 @@
 /*
  * cmd_decode.c: sotto decode: what the collector learns from reports.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,52 +16,144 @@
 #include "verb/report_lines.h"
 #include "verb/report_source.h"
 
+/* What is made of every report besides the estimates. */
+struct outputs {
+    struct report_lines *lines;
+    struct decode_features *features;
+    struct decode_shapes shapes;
+};
+
 static int
-read_reports(const struct cli_args *args, struct decode_job *job)
+open_outputs(const struct cli_args *args, const struct decode_job *job,
+             struct outputs *outputs)
 {
+    const char *path = cli_value(args, "output");
+    const char *analyst = cli_value(args, "analyst");
+    int status = CLI_EXIT_DONE;
+    if (decode_shapes_wanted(&outputs->shapes)) {
+        status = decode_shapes_start(&outputs->shapes, job->mechanism);
+    }
+    if (status != CLI_EXIT_DONE || path == NULL) {
+        return status;
+    }
+    return analyst != NULL
+               ? decode_features_open(job->mechanism, analyst, path,
+                                      &outputs->features)
+               : report_lines_open(job->mechanism, path, &outputs->lines);
+}
+
+static int
+commit_outputs(struct outputs *outputs)
+{
+    int status = CLI_EXIT_DONE;
+    if (outputs->lines != NULL) {
+        status = report_lines_commit(outputs->lines);
+        outputs->lines = NULL;
+    }
+    if (outputs->features != NULL) {
+        status = decode_features_commit(outputs->features);
+        outputs->features = NULL;
+    }
+    return status;
+}
+
+static void
+clear_outputs(struct outputs *outputs)
+{
+    report_lines_free(outputs->lines);
+    decode_features_free(outputs->features);
+    decode_shapes_clear(&outputs->shapes);
+}
+
+/* One block, to all that wants it. */
+static int
+add_block(struct decode_job *job, struct outputs *outputs,
+          const struct sotto_report_block *block)
+{
+    int status = CLI_EXIT_DONE;
+    sotto_estimate_add_block(job->estimate, block);
+    sotto_margins_add_block(job->margins, block);
+    decode_shapes_add(&outputs->shapes, block, job->info.report_size);
+    if (outputs->lines != NULL) {
+        status = report_lines_add(outputs->lines, block);
+    }
+    if (outputs->features != NULL) {
+        status = decode_features_add(outputs->features, block);
+    }
+    return status;
+}
+
+static int
+check_reports(const struct cli_args *args, const struct decode_job *job)
+{
+    const struct sotto_report_seen *seen = &job->seen;
+    struct sotto_error err = {0};
+    if (report_source_check(args->word[1], seen, &err) != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    if (seen->simulated > 0 && seen->simulated < seen->reports) {
+        return cli_bad("'%.240s'%s mix%s %" PRIu64 " simulated with %" PRIu64
+                       " real reports: no estimate from both means anything; "
+                       "separate them",
+                       args->word[1], args->words > 2 ? " and the others" : "",
+                       args->words > 2 ? "" : "es", seen->simulated,
+                       seen->reports - seen->simulated);
+    }
+    return CLI_EXIT_DONE;
+}
+
+static int
+read_blocks(const struct cli_args *args, struct decode_job *job,
+            struct sotto_report_stream *stream, struct outputs *outputs)
+{
+    struct sotto_report_block block = {.count = 1};
     struct sotto_error err = {0};
     struct progress bar;
+    int status = CLI_EXIT_DONE;
+    progress_start(&bar, "estimating", 0);
+    while (status == CLI_EXIT_DONE && block.count > 0) {
+        if (sotto_report_stream_next(stream, &block, &err) != SOTTO_STATUS_OK) {
+            progress_end(&bar);
+            return cli_fail(&err);
+        }
+        status = add_block(job, outputs, &block);
+        sotto_report_stream_seen(stream, &job->seen);
+        progress_step(&bar, job->seen.reports);
+    }
+    progress_end(&bar);
+    return CLI_THEN(status, check_reports(args, job));
+}
+
+static int
+read_reports(const struct cli_args *args, struct decode_job *job,
+             struct outputs *outputs)
+{
+    struct sotto_report_stream *stream = NULL;
+    struct sotto_error err = {0};
+    int status;
     if (sotto_mechanism_read(args->word[0], &job->mechanism, &err) !=
             SOTTO_STATUS_OK ||
-        report_source_open_all(job->mechanism, args->word + 1, args->words - 1,
-                               &job->reader, &err) != SOTTO_STATUS_OK ||
         sotto_estimate_new(job->mechanism, &job->estimate, &err) !=
             SOTTO_STATUS_OK ||
         sotto_margins_new(job->mechanism, &job->margins, &err) !=
-            SOTTO_STATUS_OK) {
+            SOTTO_STATUS_OK ||
+        report_source_stream(job->mechanism, args->word + 1, args->words - 1,
+                             &stream, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
     sotto_mechanism_info(job->mechanism, &job->info);
-    size_t count = sotto_report_reader_count(job->reader);
-    progress_start(&bar, "estimating", count);
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *report = sotto_report_reader_at(job->reader, i);
-        job->simulated += sotto_report_simulated(report) ? 1 : 0;
-        sotto_estimate_add(job->estimate, report);
-        sotto_margins_add(job->margins, report);
-        progress_step(&bar, i + 1);
-    }
-    progress_end(&bar);
-    if (job->simulated > 0 && job->simulated < count) {
-        return cli_bad("'%.240s'%s mix%s %zu simulated with %zu real reports: "
-                       "no estimate from both means anything; separate them",
-                       args->word[1], args->words > 2 ? " and the others" : "",
-                       args->words > 2 ? "" : "es", job->simulated,
-                       count - job->simulated);
-    }
-    return CLI_EXIT_DONE;
+    status = open_outputs(args, job, outputs);
+    status = CLI_THEN(status, read_blocks(args, job, stream, outputs));
+    sotto_report_stream_free(stream);
+    return CLI_THEN(status, commit_outputs(outputs));
 }
 
 static void
 note_reports(const struct decode_job *job)
 {
-    size_t count = sotto_report_reader_count(job->reader);
-    size_t repeated = sotto_report_reader_repeated(job->reader);
-    if (repeated > 0) {
-        cli_note("%zu report%s came more than once and count%s once", repeated,
-                 repeated == 1 ? "" : "s", repeated == 1 ? "s" : "");
-    }
-    if (job->simulated > 0) {
+    size_t count = (size_t)job->seen.reports;
+    report_source_note(&job->seen);
+    if (job->seen.simulated > 0) {
         cli_note("the report%s simulated: for experiments only",
                  count == 1 ? " is" : "s are");
     }
@@ -93,8 +186,8 @@ run_decode(const struct cli_args *args)
 {
     const char *path = cli_value(args, "output");
     struct decode_job job = {.confidence = 0.95};
-    struct decode_shapes shapes;
-    if (!decode_shapes_read(args, &shapes)) {
+    struct outputs outputs = {0};
+    if (!decode_shapes_read(args, &outputs.shapes)) {
         return CLI_EXIT_BAD;
     }
     if (!cli_share(args, "confidence", 0.5, 0.999999, &job.confidence)) {
@@ -108,28 +201,22 @@ run_decode(const struct cli_args *args)
     if (status == CLI_EXIT_DONE && path != NULL) {
         status = report_lines_check(path, "take .csv or .jsonl (JSON Lines)");
     }
-    status = CLI_THEN(status, read_reports(args, &job));
-    if (status == CLI_EXIT_DONE && path != NULL) {
-        const char *analyst = cli_value(args, "analyst");
-        status = analyst != NULL
-                     ? decode_features(job.mechanism, job.reader, analyst, path)
-                     : report_lines_write(job.mechanism, job.reader, path);
-    }
+    status = CLI_THEN(status, read_reports(args, &job, &outputs));
     if (status == CLI_EXIT_DONE) {
+        FILE *to = cli_summary(path);
         note_reports(&job);
-        if (job.json ||
-            sotto_report_reader_count(job.reader) >= DECODE_REPORTS_LEAST) {
-            status = decode_rows_put(&job, cli_summary(path));
+        if (job.json || job.seen.reports >= DECODE_REPORTS_LEAST) {
+            status = decode_rows_put(&job, to);
+        }
+        if (status == CLI_EXIT_DONE && decode_shapes_wanted(&outputs.shapes)) {
+            decode_shapes_put(&outputs.shapes, job.mechanism, job.seen.reports,
+                              job.confidence, to);
         }
     }
-    if (status == CLI_EXIT_DONE && decode_shapes_wanted(&shapes)) {
-        status = decode_shapes(&shapes, job.mechanism, job.reader,
-                               job.confidence, cli_summary(path));
-    }
     status = CLI_THEN(status, decode_page_write(args, &job));
+    clear_outputs(&outputs);
     sotto_margins_free(job.margins);
     sotto_estimate_free(job.estimate);
-    sotto_report_reader_free(job.reader);
     sotto_mechanism_free(job.mechanism);
     return status;
 }

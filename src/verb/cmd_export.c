@@ -2,6 +2,7 @@
  * cmd_export.c: sotto export: what a collector has released, as a file of
  * reports.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -9,51 +10,70 @@
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/watch.h"
+#include "host/error.h"
 #include "verb/report_lines.h"
+#include "verb/report_source.h"
 
-/* CSV for other tools, if the name ends so; else what sotto reads again. */
-static int
-write_reports(const struct sotto_mechanism *mechanism,
-              const struct sotto_report_reader *reader, const char *path)
+struct export_job {
+    const char *path, *from; /* to what, and where from */
+    enum sotto_report_form form;
+    uint64_t after; /* the last batch that is there already */
+    struct sotto_report_seen seen;
+};
+
+/* Writes one block after the other, and completes the file. */
+static enum sotto_status
+write_blocks(struct sotto_report_stream *stream, struct export_job *job,
+             struct sotto_report_export *to, struct sotto_error *err)
 {
-    struct sotto_report_writer *writer = NULL;
-    struct sotto_error err = {0};
+    struct sotto_report_block block = {.count = 1};
     struct progress bar;
-    size_t count = sotto_report_reader_count(reader);
-    if (report_lines_named(path, ".csv")) {
-        return report_lines_write(mechanism, reader, path);
-    }
-    enum sotto_status status =
-        sotto_report_writer_new(mechanism, path, &writer, &err);
-    progress_start(&bar, "writing", count);
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < count; i++) {
-        status = sotto_report_writer_add(
-            writer, sotto_report_reader_at(reader, i), &err);
-        progress_step(&bar, i + 1);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    progress_start(&bar, "writing", 0);
+    while (status == SOTTO_STATUS_OK && block.count > 0) {
+        status = sotto_report_stream_next(stream, &block, err);
+        status = HOST_THEN(status, sotto_report_export_add(to, &block, err));
+        sotto_report_stream_seen(stream, &job->seen);
+        progress_step(&bar, job->seen.reports);
     }
     progress_end(&bar);
-    if (status != SOTTO_STATUS_OK) {
-        sotto_report_writer_free(writer);
-        return cli_fail(&err);
+    if (status == SOTTO_STATUS_OK && job->after > 0 && job->seen.reports == 0) {
+        status = host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "'%s' has released no batch of this mechanism "
+                           "behind number %" PRIu64 " yet",
+                           host_shown(job->from), job->after);
     }
-    status = sotto_report_writer_commit(writer, &err);
-    return cli_exit(status, &err);
+    status = HOST_THEN(status, report_source_check(job->from, &job->seen, err));
+    if (status != SOTTO_STATUS_OK) {
+        sotto_report_export_free(to);
+        return status;
+    }
+    return sotto_report_export_commit(to, &job->seen, err);
 }
 
 static void
-tell_export(const struct cli_args *args, const char *path, size_t count)
+tell_export(const struct cli_args *args, const struct export_job *job)
 {
-    FILE *to = cli_summary(path);
+    FILE *to = cli_summary(job->path);
+    const struct sotto_report_seen *seen = &job->seen;
+    bool simulated = cli_given(args, "simulation");
     if (cli_given(args, "json")) {
         json_begin(to);
-        json_size(to, "reports", count);
-        json_bool(to, "simulated", cli_given(args, "simulation"));
+        json_size(to, "reports", (size_t)seen->reports);
+        json_bool(to, "simulated", simulated);
+        json_size(to, "damaged", (size_t)seen->damaged);
+        json_size(to, "batches", (size_t)seen->batches);
+        json_size(to, "last_batch", (size_t)seen->last_batch);
         json_end(to);
-    } else {
-        (void)fprintf(to, "%zu released report%s%s\n", count,
-                      count == 1 ? "" : "s",
-                      cli_given(args, "simulation") ? ", simulated" : "");
+        return;
     }
+    report_source_note(seen);
+    (void)fprintf(to,
+                  "%" PRIu64 " released report%s%s in %" PRIu64
+                  " batch%s; for those behind them: --after %" PRIu64 "\n",
+                  seen->reports, seen->reports == 1 ? "" : "s",
+                  simulated ? ", simulated," : "", seen->batches,
+                  seen->batches == 1 ? "" : "es", seen->last_batch);
 }
 
 static int
@@ -79,26 +99,51 @@ check_source(const struct cli_args *args)
     return CLI_EXIT_DONE;
 }
 
-static enum sotto_status
-open_reports(const struct cli_args *args,
-             const struct sotto_mechanism *mechanism,
-             struct sotto_report_reader **ret_reader, struct sotto_error *err)
+/* The form that --format names, or else the file's name. */
+static int
+read_form(const struct cli_args *args, struct export_job *job)
 {
-    bool simulation = cli_given(args, "simulation");
-    if (cli_given(args, "store")) {
-        return sotto_store_reports(mechanism, cli_value(args, "store"),
-                                   simulation, ret_reader, err);
+    const char *format = cli_value(args, "format");
+    if (format == NULL) {
+        job->form = sotto_report_form_of(job->path);
+        return job->form != SOTTO_FORM_BINARY
+                   ? CLI_EXIT_DONE
+                   : report_lines_check(job->path,
+                                        "take .parquet, .csv, .jsonl (JSON "
+                                        "Lines), or any other ending for the "
+                                        "binary form");
     }
+    return sotto_report_form_named(format, &job->form)
+               ? CLI_EXIT_DONE
+               : cli_bad("--format takes parquet, csv, jsonl or binary, and "
+                         "not '%.60s'",
+                         format);
+}
+
+static enum sotto_status
+export_reports(const struct cli_args *args, struct export_job *job,
+               const struct sotto_mechanism *mechanism, struct sotto_error *err)
+{
+    struct sotto_report_stream *stream = NULL;
+    struct sotto_report_export *to = NULL;
     struct watch watch;
+    enum sotto_status status;
     watch_start(&watch);
     const struct sotto_gather_options options = {
         .url = cli_value(args, "from"),
         .token_file = cli_value(args, "admin-token-file"),
         .ca = cli_value(args, "ca"),
-        .simulation = simulation,
+        .simulation = cli_given(args, "simulation"),
         .watch = watch_port(&watch)};
-    enum sotto_status status =
-        sotto_gather_reports(mechanism, &options, ret_reader, err);
+    status =
+        options.url != NULL
+            ? sotto_gather_stream(mechanism, &options, job->after, &stream, err)
+            : sotto_store_stream(mechanism, job->from, options.simulation,
+                                 job->after, &stream, err);
+    status = HOST_THEN(status, sotto_report_export_new(mechanism, job->path,
+                                                       job->form, &to, err));
+    status = HOST_THEN(status, write_blocks(stream, job, to, err));
+    sotto_report_stream_free(stream);
     watch_end(&watch);
     return status;
 }
@@ -107,36 +152,35 @@ static int
 run_export(const struct cli_args *args)
 {
     const char *store = cli_value(args, "store");
-    const char *path = cli_value(args, "output");
+    struct export_job job = {.path = cli_value(args, "output"),
+                             .from = store != NULL ? store
+                                                   : cli_value(args, "from")};
     struct sotto_mechanism *mechanism = NULL;
-    struct sotto_report_reader *reader = NULL;
     struct sotto_error err = {0};
     int status = check_source(args);
-    status =
-        CLI_THEN(status, report_lines_check(path, "take .csv, .jsonl (JSON "
-                                                  "Lines), or any other ending "
-                                                  "for the binary form"));
+    status = CLI_THEN(status, read_form(args, &job));
+    if (status == CLI_EXIT_DONE &&
+        !cli_whole(args, "after", 0, INT64_MAX, &job.after)) {
+        status = CLI_EXIT_BAD;
+    }
     if (status != CLI_EXIT_DONE) {
         return status;
     }
     const char *const inputs[] = {
         args->word[0], store != NULL ? strchr(store, ':') + 1
                                      : cli_value(args, "admin-token-file")};
-    status = output_file_check(path, inputs, sizeof inputs / sizeof *inputs);
+    status =
+        output_file_check(job.path, inputs, sizeof inputs / sizeof *inputs);
     if (status != CLI_EXIT_DONE) {
         return status;
     }
     if (sotto_mechanism_read(args->word[0], &mechanism, &err) !=
             SOTTO_STATUS_OK ||
-        open_reports(args, mechanism, &reader, &err) != SOTTO_STATUS_OK) {
+        export_reports(args, &job, mechanism, &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     } else {
-        status = write_reports(mechanism, reader, path);
+        tell_export(args, &job);
     }
-    if (status == CLI_EXIT_DONE) {
-        tell_export(args, path, sotto_report_reader_count(reader));
-    }
-    sotto_report_reader_free(reader);
     sotto_mechanism_free(mechanism);
     return status;
 }
@@ -154,9 +198,14 @@ static const struct cli_option options[] = {
      "trust these certificate authorities, in PEM, and not\n"
      "the system's"},
     {'o', true, false, "output", "R",
-     "the reports: JSON Lines if it ends in .jsonl, CSV if\n"
-     "in .csv (for other tools: sotto does not read it\n"
-     "back), else binary"},
+     "the reports, in the form that its name ends in:\n"
+     ".parquet, .csv (for other tools: sotto does not read\n"
+     "them back), .jsonl, else binary"},
+    {0, false, false, "format", "F",
+     "parquet, csv, jsonl or binary, whatever R is called"},
+    {0, false, false, "after", "N",
+     "batches behind number N alone: what was released\n"
+     "since an export that ended with it"},
     {0, false, false, "simulation", NULL,
      "the collector is one for simulation"},
     CLI_OPTION_END,
@@ -166,16 +215,22 @@ const struct cli_verb cmd_export = {
     .name = "export",
     .summary = "write what a collector has released",
     .usage = "M -o R (--store sqlite:PATH | --from URL --admin-token-file F\n"
-             "      [--ca FILE]) [--simulation]",
+             "      [--ca FILE]) [--format F] [--after N] [--simulation]",
     .about =
         "Writes all reports of the mechanism M that a collector has released, "
-        "as a file\nfor sotto decode and sotto fit: out of its store, while it "
-        "may be writing there,\nor over HTTP. sotto decode and sotto fit also "
-        "take the store itself in place of\na file: sotto fit M sqlite:PATH. "
-        "Reports that wait for the end of their window,\nor for others to be "
-        "shuffled with, are not among them.\n",
+        "as a file\nfor sotto decode and sotto fit, or for other tools "
+        "(docs/export.md): out of its\nstore, while it may be writing there, "
+        "or "
+        "over HTTP. sotto decode and sotto fit\nalso take the store itself in "
+        "place of a file: sotto fit M sqlite:PATH. Reports\nthat wait for the "
+        "end of their window, or for others to be shuffled with, are "
+        "not\namong "
+        "them. Batches come one after the other, in memory of one of them, and "
+        "never\nchange: --after goes on behind the last one.\n",
     .example = "sotto export wdbc.sotto --store sqlite:reports.db -o "
-               "wdbc.reports\n",
+               "wdbc.reports\n"
+               "sotto export wdbc.sotto --store sqlite:reports.db --after 12 "
+               "-o part2.parquet\n",
     .wanted = wanted,
     .options = options,
     .run = run_export,

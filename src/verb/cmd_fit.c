@@ -22,7 +22,9 @@
 
 struct fit_job {
     struct sotto_mechanism *mechanism;
-    struct sotto_report_reader *reader;
+    struct sotto_report_reader *reader; /* where order or ids matter; */
+    struct sotto_report_stream *stream; /* else */
+    struct sotto_report_seen seen;
     struct sotto_analyst *analyst;
     struct sotto_table *aux;
     struct sotto_table *labels; /* in the clear; NULL: reports have them */
@@ -132,6 +134,13 @@ read_reports(const struct cli_args *args, struct fit_job *job)
 {
     struct sotto_error err = {0};
     const char *path = args->word[1];
+    if (job->records == NULL && job->labels == NULL) {
+        return report_source_stream(job->mechanism, args->word + 1,
+                                    args->words - 1, &job->stream,
+                                    &err) == SOTTO_STATUS_OK
+                   ? CLI_EXIT_DONE
+                   : cli_fail(&err);
+    }
     if (report_source_open_all(job->mechanism, args->word + 1, args->words - 1,
                                &job->reader, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
@@ -288,6 +297,22 @@ fail_fit(const struct cli_args *args, const struct sotto_error *err)
     return learning_fail(err, path);
 }
 
+/* What a stream has seen, and that a store has released something at all. */
+static enum sotto_status
+check_stream(const struct cli_args *args, struct fit_job *job,
+             enum sotto_status status, struct sotto_error *err)
+{
+    if (job->stream == NULL) {
+        return status;
+    }
+    sotto_report_stream_seen(job->stream, &job->seen);
+    job->simulated = (size_t)job->seen.simulated;
+    return status == SOTTO_STATUS_INPUT && job->seen.reports == 0 &&
+                   sotto_store_named(args->word[1])
+               ? report_source_check(args->word[1], &job->seen, err)
+               : status;
+}
+
 static int
 fit_reports(const struct cli_args *args, struct fit_job *job)
 {
@@ -305,9 +330,11 @@ fit_reports(const struct cli_args *args, struct fit_job *job)
             ? sotto_fit_labelled(job->mechanism, job->reader, job->labels,
                                  job->column, job->analyst, job->aux,
                                  &job->options, &job->model, &job->info, &err)
-            : sotto_fit(job->mechanism, job->reader, job->analyst, job->aux,
-                        &job->options, &job->model, &job->info, &err);
+            : sotto_fit_stream(job->mechanism, job->stream, job->analyst,
+                               job->aux, &job->options, &job->model, &job->info,
+                               &err);
     watch_end(&watch);
+    status = check_stream(args, job, status, &err);
     if (status != SOTTO_STATUS_OK) {
         return fail_fit(args, &err);
     }
@@ -353,6 +380,7 @@ tell_json_fit(const struct fit_job *job, const char *path, FILE *to)
                                    : setting_of(job, "level", "latent"));
     json_size(to, "reports", info->reports);
     json_size(to, "simulated", job->simulated);
+    json_size(to, "damaged", (size_t)job->seen.damaged);
     json_bool(to, "known_labels", job->labels != NULL);
     json_size(to, "points", info->points);
     json_number(to, "kept", info->kept);
@@ -440,6 +468,7 @@ tell_fit(const struct cli_args *args, const struct fit_job *job)
         tell_json_fit(job, path, to);
         return;
     }
+    report_source_note(&job->seen);
     (void)fprintf(to, "Wrote %s: learnt from %zu report%s in %zu epoch%s",
                   cli_shown(path), info->reports, info->reports == 1 ? "" : "s",
                   (size_t)info->epochs, info->epochs == 1 ? "" : "s");
@@ -520,6 +549,7 @@ run_fit(const struct cli_args *args)
     sotto_mechanism_free(job.from);
     sotto_analyst_free(job.analyst);
     sotto_report_reader_free(job.reader);
+    sotto_report_stream_free(job.stream);
     sotto_mechanism_free(job.mechanism);
     return status;
 }

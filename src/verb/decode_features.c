@@ -3,18 +3,17 @@
  */
 #include "verb/decode_features.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/output_file.h"
-#include "cli/progress.h"
 #include "host/csv_field.h"
 
 #define CHUNK ((size_t)4096) /* reports decoded at a time */
 
-struct job {
+struct decode_features {
     const struct sotto_mechanism *mechanism;
-    const struct sotto_report_reader *reader;
     struct sotto_analyst *analyst;
     size_t columns, x_width;
     size_t label_part, label; /* SIZE_MAX: none that can be shown */
@@ -23,12 +22,17 @@ struct job {
     char *set; /* their names, joined */
     double *z;
     float *x;
+    size_t report_size;
+    struct output_file file;
+    bool open;
+    FILE *spool; /* rows of an NPY file; NULL: it is CSV */
+    size_t rows; /* in it */
 };
 
 /* ---- CSV ----------------------------------------------------------------- */
 
 static void
-put_header(const struct job *job, FILE *to)
+put_header(const struct decode_features *job, FILE *to)
 {
     (void)fputs("id,simulated", to);
     for (size_t i = 0; i < job->columns; i++) {
@@ -72,7 +76,7 @@ add_escaped(char *at, const char *name)
 
 /* The symbol that was reported, or all of a set, as one field: red|blue. */
 static void
-put_label(const struct job *job, const uint8_t *report, FILE *to)
+put_label(const struct decode_features *job, const uint8_t *report, FILE *to)
 {
     char *at = job->set;
     sotto_report_values(job->mechanism, report, job->label_part, 0,
@@ -97,7 +101,7 @@ put_label(const struct job *job, const uint8_t *report, FILE *to)
 
 /* A column's entries of x, back in its own units. */
 static void
-put_column(const struct job *job, size_t column,
+put_column(const struct decode_features *job, size_t column,
            const struct sotto_column_info *info, const float *x, FILE *to)
 {
     if (info->symbols > 0) {
@@ -114,8 +118,8 @@ put_column(const struct job *job, size_t column,
 }
 
 static void
-put_record(const struct job *job, const uint8_t *report, const float *x,
-           FILE *to)
+put_record(const struct decode_features *job, const uint8_t *report,
+           const float *x, FILE *to)
 {
     const uint8_t *id = sotto_report_id(report);
     for (size_t i = 0; i < SOTTO_ID_SIZE; i++) {
@@ -140,20 +144,20 @@ put_record(const struct job *job, const uint8_t *report, const float *x,
 /* Version 1.0: magic, version, the header's length, and a header that fills
    the first 128 bytes. */
 static void
-put_npy_header(const struct job *job, FILE *to)
+put_npy_header(const struct decode_features *job, FILE *to)
 {
     static const char magic[] = "\x93NUMPY\x01\x00\x76\x00"; /* 118 follow */
     char header[119];
     int size = snprintf(header, sizeof header,
                         "{'descr': '<f4', 'fortran_order': False, 'shape': "
                         "(%zu, %zu), }",
-                        sotto_report_reader_count(job->reader), job->x_width);
+                        job->rows, job->x_width);
     (void)fwrite(magic, 1, sizeof magic - 1, to);
     (void)fprintf(to, "%s%*s\n", header, 117 - size, "");
 }
 
 static void
-put_npy_record(const struct job *job, float *x, FILE *to)
+put_npy_record(const struct decode_features *job, float *x, FILE *to)
 {
     float *at = x;
     for (size_t i = 0; i < job->columns; i++) {
@@ -179,7 +183,7 @@ put_npy_record(const struct job *job, float *x, FILE *to)
 
 /* The part that reports the label as a symbol, or several, of a column. */
 static void
-find_label(struct job *job)
+find_label(struct decode_features *job)
 {
     struct sotto_mechanism_info info;
     sotto_mechanism_info(job->mechanism, &info);
@@ -199,7 +203,7 @@ find_label(struct job *job)
 
 /* Room for the symbols of a label report and for all names, each escaped. */
 static bool
-allocate_label(struct job *job)
+allocate_label(struct decode_features *job)
 {
     struct sotto_column_info info;
     size_t size = 1;
@@ -216,58 +220,60 @@ allocate_label(struct job *job)
     return job->symbol != NULL && job->set != NULL;
 }
 
-static bool
-decode_chunk(struct job *job, size_t from, size_t n, struct sotto_error *err)
+static int
+add_chunk(struct decode_features *job, const uint8_t *reports, size_t n)
 {
     size_t width = sotto_analyst_z_width(job->analyst);
+    struct sotto_error err = {0};
     for (size_t i = 0; i < n; i++) {
         sotto_analyst_estimate(job->analyst, job->mechanism,
-                               sotto_report_reader_at(job->reader, from + i),
+                               reports + i * job->report_size,
                                job->z + i * width);
     }
-    return sotto_analyst_decode(job->analyst, job->z, n, job->x, err) ==
-           SOTTO_STATUS_OK;
+    if (sotto_analyst_decode(job->analyst, job->z, n, job->x, &err) !=
+        SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        float *x = job->x + i * job->x_width;
+        if (job->spool != NULL) {
+            put_npy_record(job, x, job->spool);
+        } else {
+            put_record(job, reports + i * job->report_size, x,
+                       job->file.stream);
+        }
+    }
+    job->rows += n;
+    return CLI_EXIT_DONE;
 }
 
-static bool
-write_all(struct job *job, bool npy, FILE *to, struct sotto_error *err)
+int
+decode_features_add(struct decode_features *features,
+                    const struct sotto_report_block *block)
 {
-    size_t count = sotto_report_reader_count(job->reader);
-    struct progress bar;
-    bool good = true;
-    if (npy) {
-        put_npy_header(job, to);
-    } else {
-        put_header(job, to);
+    int status = CLI_EXIT_DONE;
+    for (size_t i = 0; i < block->count && status == CLI_EXIT_DONE &&
+                       ferror(features->file.stream) == 0;
+         i += CHUNK) {
+        size_t left = block->count - i;
+        status = add_chunk(features, block->reports + i * features->report_size,
+                           left < CHUNK ? left : CHUNK);
     }
-    progress_start(&bar, "decoding", count);
-    for (size_t i = 0; good && i < count && ferror(to) == 0; i += CHUNK) {
-        size_t n = count - i < CHUNK ? count - i : CHUNK;
-        good = decode_chunk(job, i, n, err);
-        for (size_t j = 0; good && j < n; j++) {
-            float *x = job->x + j * job->x_width;
-            if (npy) {
-                put_npy_record(job, x, to);
-            } else {
-                put_record(job, sotto_report_reader_at(job->reader, i + j), x,
-                           to);
-            }
-        }
-        progress_step(&bar, i + n);
-    }
-    progress_end(&bar);
-    return good;
+    return status;
 }
 
 static int
-open_analyst(struct job *job, const char *path)
+open_analyst(struct decode_features *job, const char *path)
 {
+    struct sotto_mechanism_info info;
     struct sotto_error err = {0};
     if (sotto_analyst_read(path, &job->analyst, &err) != SOTTO_STATUS_OK ||
         sotto_analyst_check(job->analyst, job->mechanism, &err) !=
             SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
+    sotto_mechanism_info(job->mechanism, &info);
+    job->report_size = info.report_size;
     job->x_width = sotto_analyst_x_width(job->analyst);
     job->z =
         calloc(CHUNK, sotto_analyst_z_width(job->analyst) * sizeof *job->z);
@@ -280,30 +286,85 @@ open_analyst(struct job *job, const char *path)
 }
 
 int
-decode_features(const struct sotto_mechanism *mechanism,
-                const struct sotto_report_reader *reader,
-                const char *analyst_path, const char *path)
+decode_features_open(const struct sotto_mechanism *mechanism,
+                     const char *analyst_path, const char *path,
+                     struct decode_features **ret_features)
 {
     size_t size = strlen(path);
     bool npy = size > 4 && strcmp(path + size - 4, ".npy") == 0;
-    struct job job = {.mechanism = mechanism, .reader = reader};
-    struct sotto_error err = {0};
-    struct output_file file;
-    int status = open_analyst(&job, analyst_path);
+    struct decode_features *job = calloc(1, sizeof *job);
+    int status;
+    if (job == NULL) {
+        return cli_no_memory();
+    }
+    job->mechanism = mechanism;
+    status = open_analyst(job, analyst_path);
     if (status == CLI_EXIT_DONE) {
-        status =
-            output_file_open(&file, path) ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
+        job->open = output_file_open(&job->file, path);
+        status = job->open ? status : CLI_EXIT_FAILED;
     }
-    if (status == CLI_EXIT_DONE && !write_all(&job, npy, file.stream, &err)) {
-        status = cli_fail(&err);
-        output_file_drop(&file);
-    } else if (status == CLI_EXIT_DONE && !output_file_commit(&file)) {
-        status = CLI_EXIT_FAILED;
+    if (status == CLI_EXIT_DONE && npy) {
+        job->spool = tmpfile();
+        if (job->spool == NULL) {
+            cli_error("cannot make a file for what is decoded: %s",
+                      strerror(errno));
+            status = CLI_EXIT_FAILED;
+        }
+    } else if (status == CLI_EXIT_DONE) {
+        put_header(job, job->file.stream);
     }
-    sotto_analyst_free(job.analyst);
-    free(job.z);
-    free(job.x);
-    free(job.symbol);
-    free(job.set);
-    return status;
+    if (status != CLI_EXIT_DONE) {
+        decode_features_free(job);
+        return status;
+    }
+    *ret_features = job;
+    return CLI_EXIT_DONE;
+}
+
+/* Copies what waited behind the header. */
+static bool
+copy_spool(struct decode_features *job)
+{
+    size_t got;
+    put_npy_header(job, job->file.stream);
+    rewind(job->spool);
+    while ((got = fread(job->x, 1, CHUNK * sizeof *job->x, job->spool)) > 0) {
+        (void)fwrite(job->x, 1, got, job->file.stream);
+    }
+    return ferror(job->spool) == 0;
+}
+
+int
+decode_features_commit(struct decode_features *features)
+{
+    bool good = features->spool == NULL ||
+                (fflush(features->spool) == 0 && copy_spool(features));
+    if (!good) {
+        cli_error("what was decoded could not be kept: %s", strerror(errno));
+    } else {
+        features->open = false;
+        good = output_file_commit(&features->file);
+    }
+    decode_features_free(features);
+    return good ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
+}
+
+void
+decode_features_free(struct decode_features *features)
+{
+    if (features == NULL) {
+        return;
+    }
+    if (features->open) {
+        output_file_drop(&features->file);
+    }
+    if (features->spool != NULL) {
+        (void)fclose(features->spool);
+    }
+    sotto_analyst_free(features->analyst);
+    free(features->z);
+    free(features->x);
+    free(features->symbol);
+    free(features->set);
+    free(features);
 }

@@ -64,11 +64,11 @@ int
 decode_page_write(const struct cli_args *args, const struct decode_job *job)
 {
     const char *path = cli_value(args, "html");
-    size_t count = sotto_report_reader_count(job->reader);
+    size_t count = (size_t)job->seen.reports;
     struct sotto_results_campaign campaign = {
         .name = job->info.campaign,
         .mechanism = job->mechanism,
-        .simulated = job->simulated > 0,
+        .simulated = job->seen.simulated > 0,
         .released = count,
         .estimate = count >= DECODE_REPORTS_LEAST ? job->estimate : NULL,
         .margins = count >= DECODE_REPORTS_LEAST ? job->margins : NULL,

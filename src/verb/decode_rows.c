@@ -78,7 +78,7 @@ row_at(const struct row_list *list, size_t i, struct sotto_estimate_row *row)
     } else {
         sotto_estimate_row(job->estimate, i, job->z, row);
     }
-    if (sotto_report_reader_count(job->reader) < DECODE_REPORTS_LEAST) {
+    if (job->seen.reports < DECODE_REPORTS_LEAST) {
         row->low = row->high = NAN; /* null: there is no spread yet */
     }
 }
@@ -163,10 +163,11 @@ put_row_json(const struct row_list *list, size_t i,
     json_text(to, "missing", missing_word(row));
     json_bool(to, "unbounded", row->unbounded);
     decode_liars_json(reach, to);
-    json_size(to, "reports", sotto_report_reader_count(job->reader));
+    json_size(to, "reports", job->seen.reports);
     json_number(to, "eps", job->info.eps);
     json_number(to, "delta", job->info.delta);
-    json_size(to, "simulated", job->simulated);
+    json_size(to, "simulated", job->seen.simulated);
+    json_size(to, "damaged", job->seen.damaged);
     json_end(to);
 }
 
@@ -310,7 +311,7 @@ decode_rows_put(const struct decode_job *job, FILE *to)
         }
     }
     if (status == CLI_EXIT_DONE && !job->json) {
-        size_t count = sotto_report_reader_count(job->reader);
+        size_t count = (size_t)job->seen.reports;
         (void)fprintf(to, "%zu report%s, epsilon %s%s%s each; %g%% intervals\n",
                       count, count == 1 ? "" : "s", job->info.eps_text,
                       job->info.delta > 0 ? " and delta " : "",

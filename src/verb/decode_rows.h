@@ -24,10 +24,9 @@ void decode_liars_text(const struct sotto_reach reach[DECODE_LIARS], FILE *to);
 struct decode_job {
     struct sotto_mechanism *mechanism;
     struct sotto_mechanism_info info;
-    struct sotto_report_reader *reader;
+    struct sotto_report_seen seen;
     struct sotto_estimate *estimate;
     struct sotto_margins *margins;
-    size_t simulated;
     double z, confidence;
     bool json, shares;
 };

@@ -196,65 +196,94 @@ put_column(const struct view *view, struct sotto_distribution *distribution)
 
 /* ---- All of it ---------------------------------------------------------- */
 
-static enum sotto_status
-tell_column(const struct decode_shapes *shapes,
-            const struct sotto_mechanism *mechanism, size_t column,
-            const struct sotto_report_reader *reader, struct view *view,
-            struct sotto_error *err)
+static int
+start_column(struct decode_shapes *shapes,
+             const struct sotto_mechanism *mechanism, size_t column)
 {
-    struct sotto_distribution *distribution = NULL;
+    size_t bins = shapes->bins > 0 ? shapes->bins : 1;
+    struct sotto_error err = {0};
     enum sotto_status status = sotto_distribution_new(
-        mechanism, column, shapes->bins > 0 ? shapes->bins : 1, &distribution,
-        err);
+        mechanism, column, bins, &shapes->distribution[shapes->columns], &err);
+    if (status == SOTTO_STATUS_INPUT) {
+        cli_note("%s", err.message);
+        return CLI_EXIT_DONE;
+    }
     if (status != SOTTO_STATUS_OK) {
-        return status;
+        return cli_fail(&err);
     }
-    for (size_t i = 0; i < view->reports; i++) {
-        sotto_distribution_add(distribution, sotto_report_reader_at(reader, i));
-    }
-    put_column(view, distribution);
-    sotto_distribution_free(distribution);
-    return SOTTO_STATUS_OK;
+    shapes->column[shapes->columns++] = column;
+    return CLI_EXIT_DONE;
 }
 
 int
-decode_shapes(const struct decode_shapes *shapes,
-              const struct sotto_mechanism *mechanism,
-              const struct sotto_report_reader *reader, double confidence,
-              FILE *to)
+decode_shapes_start(struct decode_shapes *shapes,
+                    const struct sotto_mechanism *mechanism)
 {
     struct sotto_mechanism_info info;
-    struct sotto_error err = {0};
-    struct view view = {.shapes = shapes,
-                        .confidence = confidence,
-                        .reports = sotto_report_reader_count(reader),
-                        .to = to};
-    size_t told = 0;
+    int status = CLI_EXIT_DONE;
     sotto_mechanism_info(mechanism, &info);
+    shapes->column = calloc(info.columns + 1, sizeof *shapes->column);
+    shapes->distribution =
+        calloc(info.columns + 1, sizeof(struct sotto_distribution *));
+    if (shapes->column == NULL || shapes->distribution == NULL) {
+        return cli_no_memory();
+    }
+    for (size_t i = 0; i < info.columns && status == CLI_EXIT_DONE; i++) {
+        struct sotto_column_info column;
+        sotto_mechanism_column(mechanism, i, &column);
+        if (column.kind == SOTTO_COLUMN_NUMBER) {
+            status = start_column(shapes, mechanism, i);
+        }
+    }
+    if (status == CLI_EXIT_DONE && shapes->columns == 0) {
+        return cli_bad("no column of this mechanism has a distribution to "
+                       "tell: see sotto decode --help");
+    }
+    return status;
+}
+
+void
+decode_shapes_add(struct decode_shapes *shapes,
+                  const struct sotto_report_block *block, size_t report_size)
+{
+    for (size_t i = 0; i < shapes->columns; i++) {
+        for (size_t j = 0; j < block->count; j++) {
+            sotto_distribution_add(shapes->distribution[i],
+                                   block->reports + j * report_size);
+        }
+    }
+}
+
+void
+decode_shapes_put(const struct decode_shapes *shapes,
+                  const struct sotto_mechanism *mechanism, uint64_t reports,
+                  double confidence, FILE *to)
+{
     if (!shapes->json) {
         (void)fprintf(to,
                       "\nBy maximum likelihood, not unbiased; %g%% intervals "
                       "hold at least that often.\n",
                       100 * confidence);
     }
-    for (size_t i = 0; i < info.columns; i++) {
+    for (size_t i = 0; i < shapes->columns; i++) {
         struct sotto_column_info column;
-        enum sotto_status status;
-        sotto_mechanism_column(mechanism, i, &column);
-        if (column.kind != SOTTO_COLUMN_NUMBER) {
-            continue;
-        }
-        view.name = column.name;
-        view.missing = column.missing;
-        status = tell_column(shapes, mechanism, i, reader, &view, &err);
-        if (status == SOTTO_STATUS_INPUT) {
-            cli_note("%s", err.message);
-        } else if (status != SOTTO_STATUS_OK) {
-            return cli_fail(&err);
-        }
-        told += status == SOTTO_STATUS_OK ? 1 : 0;
+        sotto_mechanism_column(mechanism, shapes->column[i], &column);
+        const struct view view = {.shapes = shapes,
+                                  .name = column.name,
+                                  .missing = column.missing,
+                                  .reports = (size_t)reports,
+                                  .confidence = confidence,
+                                  .to = to};
+        put_column(&view, shapes->distribution[i]);
     }
-    return told > 0 ? CLI_EXIT_DONE
-                    : cli_bad("no column of this mechanism has a distribution "
-                              "to tell: see sotto decode --help");
+}
+
+void
+decode_shapes_clear(struct decode_shapes *shapes)
+{
+    for (size_t i = 0; i < shapes->columns; i++) {
+        sotto_distribution_free(shapes->distribution[i]);
+    }
+    free(shapes->distribution);
+    free(shapes->column);
 }

@@ -11,16 +11,18 @@
 
 #include "cli/cli.h"
 #include "cli/output_file.h"
-#include "cli/progress.h"
 
-struct lines {
+struct report_lines {
     const struct sotto_mechanism *mechanism;
     struct sotto_mechanism_info info;
+    bool (*put)(const struct report_lines *, const uint8_t *, FILE *);
+    struct output_file file;
+    bool open;
 };
 
 /* Prints every integer of a report, in order; a header if it is NULL. */
 static bool
-put_integers(const struct lines *lines, const uint8_t *report, FILE *to)
+put_integers(const struct report_lines *lines, const uint8_t *report, FILE *to)
 {
     for (size_t p = 0; p < lines->info.parts; p++) {
         struct sotto_part_info part;
@@ -48,7 +50,7 @@ put_integers(const struct lines *lines, const uint8_t *report, FILE *to)
 }
 
 static bool
-put_csv(const struct lines *lines, const uint8_t *report, FILE *to)
+put_csv(const struct report_lines *lines, const uint8_t *report, FILE *to)
 {
     if (report == NULL) {
         (void)fputs(
@@ -67,7 +69,7 @@ put_csv(const struct lines *lines, const uint8_t *report, FILE *to)
 }
 
 static bool
-put_json(const struct lines *lines, const uint8_t *report, FILE *to)
+put_json(const struct report_lines *lines, const uint8_t *report, FILE *to)
 {
     char *text = NULL;
     if (report == NULL) {
@@ -90,32 +92,61 @@ report_lines_named(const char *path, const char *ending)
 }
 
 int
-report_lines_write(const struct sotto_mechanism *mechanism,
-                   const struct sotto_report_reader *reader, const char *path)
+report_lines_open(const struct sotto_mechanism *mechanism, const char *path,
+                  struct report_lines **ret_lines)
 {
-    size_t count = sotto_report_reader_count(reader);
-    struct lines lines = {.mechanism = mechanism};
-    bool (*put)(const struct lines *, const uint8_t *, FILE *) =
-        report_lines_named(path, ".jsonl") ? put_json : put_csv;
-    struct output_file file;
-    struct progress bar;
-    sotto_mechanism_info(mechanism, &lines.info);
-    if (!output_file_open(&file, path)) {
+    struct report_lines *lines = calloc(1, sizeof *lines);
+    if (lines == NULL) {
+        return cli_no_memory();
+    }
+    lines->mechanism = mechanism;
+    lines->put = report_lines_named(path, ".jsonl") ? put_json : put_csv;
+    sotto_mechanism_info(mechanism, &lines->info);
+    lines->open = output_file_open(&lines->file, path);
+    if (!lines->open) {
+        report_lines_free(lines);
         return CLI_EXIT_FAILED;
     }
-    progress_start(&bar, "writing", count);
-    bool good = put(&lines, NULL, file.stream);
-    for (size_t i = 0; good && i < count && ferror(file.stream) == 0; i++) {
-        good = put(&lines, sotto_report_reader_at(reader, i), file.stream);
-        progress_step(&bar, i + 1);
+    if (!lines->put(lines, NULL, lines->file.stream)) {
+        report_lines_free(lines);
+        return cli_no_memory();
     }
-    progress_end(&bar);
-    if (!good) {
-        cli_error("out of memory");
-        output_file_drop(&file);
-        return CLI_EXIT_FAILED;
+    *ret_lines = lines;
+    return CLI_EXIT_DONE;
+}
+
+/* What the disk does not take is told at the end; until then it costs no more
+   time. */
+int
+report_lines_add(struct report_lines *lines,
+                 const struct sotto_report_block *block)
+{
+    FILE *to = lines->file.stream;
+    for (size_t i = 0; i < block->count && ferror(to) == 0; i++) {
+        if (!lines->put(lines, block->reports + i * lines->info.report_size,
+                        to)) {
+            return cli_no_memory();
+        }
     }
-    return output_file_commit(&file) ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
+    return CLI_EXIT_DONE;
+}
+
+int
+report_lines_commit(struct report_lines *lines)
+{
+    bool good = output_file_commit(&lines->file);
+    lines->open = false;
+    report_lines_free(lines);
+    return good ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
+}
+
+void
+report_lines_free(struct report_lines *lines)
+{
+    if (lines != NULL && lines->open) {
+        output_file_drop(&lines->file);
+    }
+    free(lines);
 }
 
 int

@@ -3,38 +3,22 @@
  */
 #include "verb/report_source.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "host/error.h"
 
-enum sotto_status
-report_source_open(const struct sotto_mechanism *mechanism, const char *source,
-                   struct sotto_report_reader **ret_reader,
-                   struct sotto_error *err)
-{
-    enum sotto_status status;
-    if (strcmp(source, "-") == 0) {
-        source = "/dev/stdin";
-    }
-    if (!sotto_store_named(source)) {
-        return sotto_report_reader_new(mechanism, source, ret_reader, err);
-    }
-    status = sotto_store_reports(mechanism, source, false, ret_reader, err);
-    if (status == SOTTO_STATUS_REFUSED) { /* simulated, then */
-        status = sotto_store_reports(mechanism, source, true, ret_reader, err);
-    }
-    return status;
-}
+#define LIST_SIZE 512u
 
 /* A collector gives reports new ids, so of a store and a file nobody can tell
-   what came twice; what was read of standard input is gone. */
+   what came twice. */
 static enum sotto_status
 check_sources(const char *const *source, size_t sources,
               struct sotto_error *err)
 {
-    size_t inputs = 0;
     for (size_t i = 0; i < sources; i++) {
-        inputs += strcmp(source[i], "-") == 0 ? 1 : 0;
         if (sotto_store_named(source[i])) {
             return host_fail(err, SOTTO_STATUS_USAGE, 0,
                              "'%s' is a collector's store, which gives reports "
@@ -43,22 +27,76 @@ check_sources(const char *const *source, size_t sources,
                              host_shown(source[i]));
         }
     }
-    return inputs < 2 ? SOTTO_STATUS_OK
-                      : host_fail(err, SOTTO_STATUS_USAGE, 0,
-                                  "standard input (-) can be read once only");
+    return SOTTO_STATUS_OK;
 }
 
-static enum sotto_status
-add_source(const struct sotto_mechanism *mechanism, const char *source,
-           struct sotto_report_reader *reader, struct sotto_error *err)
+enum sotto_status
+report_source_stream(const struct sotto_mechanism *mechanism,
+                     const char *const *source, size_t sources,
+                     struct sotto_report_stream **ret_stream,
+                     struct sotto_error *err)
 {
-    struct sotto_report_reader *more = NULL;
-    enum sotto_status status =
-        report_source_open(mechanism, source, &more, err);
-    status =
-        HOST_THEN(status, sotto_report_reader_join(reader, more, source, err));
-    sotto_report_reader_free(more);
-    return status;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (sources == 1 && sotto_store_named(source[0])) {
+        status =
+            sotto_store_stream(mechanism, source[0], false, 0, ret_stream, err);
+        if (status == SOTTO_STATUS_REFUSED) { /* simulated, then */
+            status = sotto_store_stream(mechanism, source[0], true, 0,
+                                        ret_stream, err);
+        }
+        return status;
+    }
+    status = check_sources(source, sources, err);
+    return HOST_THEN(status, sotto_report_stream_new(mechanism, source, sources,
+                                                     ret_stream, err));
+}
+
+enum sotto_status
+report_source_check(const char *source, const struct sotto_report_seen *seen,
+                    struct sotto_error *err)
+{
+    return seen->reports > 0
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_INPUT, 0, SOTTO_NONE_RELEASED,
+                           host_shown(source));
+}
+
+static void
+note_damaged(const struct sotto_report_seen *seen)
+{
+    char list[LIST_SIZE];
+    size_t at = 0, batches = seen->damaged_batches;
+    size_t shown = batches < SOTTO_STREAM_DAMAGED_MOST
+                       ? batches
+                       : SOTTO_STREAM_DAMAGED_MOST;
+    for (size_t i = 0; i < shown; i++) {
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%" PRIu64,
+                               i > 0 ? ", " : "", seen->damaged_batch[i]);
+    }
+    if (shown < batches) {
+        (void)snprintf(list + at, sizeof list - at, " and %zu more",
+                       batches - shown);
+    }
+    cli_note("%" PRIu64 " of %" PRIu64 " report%s %s damaged and %s left out: "
+             "batch%s %s",
+             seen->damaged, seen->reports + seen->damaged,
+             seen->reports + seen->damaged == 1 ? "" : "s",
+             seen->damaged == 1 ? "is" : "are",
+             seen->damaged == 1 ? "was" : "were", batches == 1 ? "" : "es",
+             list);
+}
+
+void
+report_source_note(const struct sotto_report_seen *seen)
+{
+    if (seen->repeated > 0) {
+        cli_note("%" PRIu64 " report%s came more than once and count%s once",
+                 seen->repeated, seen->repeated == 1 ? "" : "s",
+                 seen->repeated == 1 ? "s" : "");
+    }
+    if (seen->damaged > 0) {
+        note_damaged(seen);
+    }
 }
 
 enum sotto_status
@@ -67,20 +105,34 @@ report_source_open_all(const struct sotto_mechanism *mechanism,
                        struct sotto_report_reader **ret_reader,
                        struct sotto_error *err)
 {
+    struct sotto_report_stream *stream = NULL;
     struct sotto_report_reader *reader = NULL;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (sources > 1) {
-        status = check_sources(source, sources, err);
+    struct sotto_report_seen seen = {0};
+    bool store = sotto_store_named(source[0]);
+    enum sotto_status status =
+        report_source_stream(mechanism, source, sources, &stream, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
     }
-    status = HOST_THEN(status,
-                       report_source_open(mechanism, source[0], &reader, err));
-    for (size_t i = 1; i < sources && status == SOTTO_STATUS_OK; i++) {
-        status = add_source(mechanism, source[i], reader, err);
-    }
+    status = sotto_report_stream_collect(stream, store, &reader, err);
+    sotto_report_stream_seen(stream, &seen);
+    sotto_report_stream_free(stream);
+    status = HOST_THEN(status, report_source_check(source[0], &seen, err));
     if (status != SOTTO_STATUS_OK) {
         sotto_report_reader_free(reader);
         return status;
     }
+    if (seen.damaged > 0) {
+        note_damaged(&seen);
+    }
     *ret_reader = reader;
     return SOTTO_STATUS_OK;
+}
+
+enum sotto_status
+report_source_open(const struct sotto_mechanism *mechanism, const char *source,
+                   struct sotto_report_reader **ret_reader,
+                   struct sotto_error *err)
+{
+    return report_source_open_all(mechanism, &source, 1, ret_reader, err);
 }

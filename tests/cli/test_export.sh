@@ -71,14 +71,50 @@ run 0 decode m.sotto real.db.bin
 cmp -s out from_file || fail "binary and lines give other estimates"
 grep -q "^colour = red " out || fail "$(cat out)"
 
-# By its name: CSV as decode writes it, and nothing under a name that lies.
+# By its name, or as it is asked for: a table for other tools, which has no ids.
 run 0 export m.sotto --store sqlite:real.db -o r.csv
+run 0 export m.sotto --store sqlite:real.db -o r.parquet --json
+grep -q '"last_batch": 1' out || fail "$(cat out)"
+run 0 export m.sotto --store sqlite:real.db --format parquet -o r.table
+cmp -s r.parquet r.table || fail "--format and a name give other files"
+run 2 export m.sotto --store sqlite:real.db --format xlsx -o r.table
+says "--format takes parquet, csv, jsonl or binary"
+python3 - <<'PYTHON' || fail "CSV and Parquet are not the reports"
+import csv, json, os, sys
+sys.path.insert(0, os.environ["SOTTO_SOURCE_DIR"] + "/tests/table")
+import parquet_reader
+reports = [json.loads(line) for line in open("r.jsonl")]
+want = [[1, False] + [v for part in r["parts"] for v in part] for r in reports]
+columns, facts, groups = parquet_reader.read("r.parquet")
+assert list(columns) == ["batch", "simulated", "age", "colour"], list(columns)
+assert [list(row) for row in zip(*columns.values())] == want
+assert groups == [200], groups
+lines = list(csv.reader(open("r.csv")))
+assert lines[0] == list(columns), lines[0]
+assert [[int(a), b == "yes", int(c), int(d)] for a, b, c, d in lines[1:]] == want
+assert facts["sotto.mechanism"] == reports[0]["mechanism"]
+assert (facts["sotto.reports"], facts["sotto.last_batch"],
+        facts["sotto.simulated"]) == ("200", "1", "false"), facts
+ids = {r["id"] for r in reports}
+data = open("r.parquet", "rb").read() + open("r.csv", "rb").read()
+assert not any(bytes.fromhex(i) in data or i.encode() in data for i in ids)
+age, colour = json.loads(facts["sotto.columns"])
+mean = age["offset"] + age["unit"] * sum(columns["age"]) / 200
+red = colour["factors"][0]["categories"].index("red")
+named = sum(v == red for v in columns["colour"]) / 200
+share = (named - colour["rate_other"]) / (colour["rate_true"] - colour["rate_other"])
+rows = [l.split() for l in open("from_file") if l.startswith(("age ", "colour = red"))]
+got = [float(rows[0][2]), float(rows[1][4])]
+assert abs(got[0] - mean) < 1e-4 * abs(mean) and abs(got[1] - share) < 1e-4, (
+    got, mean, share)
+PYTHON
 run 0 decode m.sotto real.db.bin -o d.csv
-cmp -s r.csv d.csv || fail "export and decode write other CSV"
-head -1 r.csv | grep -q "^id,simulated,part1" || fail "$(head -1 r.csv)"
-for name in x.parquet x.xlsx x.json; do
+head -1 d.csv | grep -q "^id,simulated,part1" || fail "$(head -1 d.csv)"
+for name in x.xlsx x.json; do
     run 2 export m.sotto --store sqlite:real.db -o $name
-    says "-o '$name'" "not written here" "take .csv, .jsonl"
+    says "-o '$name'" "not written here" "take .parquet, .csv, .jsonl"
+done
+for name in x.parquet x.xlsx x.json; do
     run 2 decode m.sotto real.db.bin -o $name
     says "take .csv or .jsonl"
     run 2 privatise m.sotto small.csv -o $name
@@ -88,6 +124,36 @@ done
 run 2 privatise m.sotto small.csv -o x.csv
 says "reports are no table" "sotto decode -o"
 absent x.csv
+
+# A report that is damaged in the store costs itself.
+python3 - <<'PYTHON' || fail "cannot damage the store"
+import sqlite3
+source, db = sqlite3.connect("real.db"), sqlite3.connect("damaged.db")
+source.backup(db)
+(blob,) = db.execute("SELECT reports FROM batch").fetchone()
+size = len(blob) // 200
+blob = bytearray(blob)
+blob[7 * size - 1] = 0xFF  # a colour that there is not
+db.execute("UPDATE batch SET reports = ?", (bytes(blob),))
+db.commit()
+PYTHON
+chmod 600 damaged.db
+run 0 export m.sotto --store sqlite:damaged.db -o d.jsonl
+says "1 of 200 reports is damaged and was left out: batch 1"
+[ "$(wc -l <d.jsonl)" = 199 ] || fail "not 199 lines"
+run 0 export m.sotto --store sqlite:damaged.db -o d.jsonl --json
+grep -q '"damaged": 1' out || fail "$(cat out)"
+run 0 decode m.sotto sqlite:damaged.db
+says "1 of 200 reports is damaged and was left out: batch 1"
+grep -q "^199 reports" out || fail "$(cat out)"
+
+# Batches that are there already are not asked for again.
+run 2 export m.sotto --store sqlite:real.db --after 1 -o more.parquet
+says "no batch of this mechanism behind number 1 yet"
+absent more.parquet
+run 0 export m.sotto --store sqlite:real.db --after 0 -o again.parquet
+cmp -s r.parquet again.parquet || fail "the same batches give other bytes"
+run 2 export m.sotto --store sqlite:real.db --after x -o more.parquet
 
 # Simulated reports never pass for people's.
 run 3 export m.sotto --store sqlite:simulated.db -o x.bin

@@ -10,6 +10,7 @@
 #include "host/error.h"
 
 #define SHARE_LEAST 0.1 /* of an even share */
+#define WEIGHED 16.0    /* as costly is a row that stands for several */
 
 enum sotto_status
 cells_tick(const struct sotto_watch *watch, size_t done, size_t total,
@@ -52,13 +53,14 @@ estimate_share(struct codes *codes, const double *pi,
     return status;
 }
 
-/* Reports times proposals is what sampling adds up, at most. */
+/* Rows times proposals is what sampling adds up, at most. */
 static double
 cost_of(const struct codes *codes, const struct cells_options *options)
 {
     double chains = options->chains > 0 ? options->chains : CELLS_CHAINS;
     double sweeps = options->sweeps > 0 ? options->sweeps : CELLS_SWEEPS;
-    return (double)codes->reports * (double)codes->pairs * chains * sweeps;
+    double rows = (double)codes->rows * (codes->times != NULL ? WEIGHED : 1);
+    return rows * (double)codes->pairs * chains * sweeps;
 }
 
 static enum cells_method

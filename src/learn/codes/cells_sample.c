@@ -115,6 +115,22 @@ struct change {
     uint32_t cell[2], label[2];
 };
 
+/* The same of a block whose rows stand for several reports each. */
+static double
+weigh_move(const struct codes *codes, const struct codes_move *move,
+           size_t columns, size_t block)
+{
+    float s[CODES_BLOCK];
+    memcpy(s, move->a, sizeof s);
+    for (size_t j = 0; j < columns; j++) {
+        codes->kept->add(move->column[j], CODES_BLOCK, move->by[j], s);
+    }
+    for (size_t i = 0; i < CODES_BLOCK; i++) {
+        s[i] = move->rest * move->u[i] + move->gap * s[i];
+    }
+    return codes_log_sum(codes, block, s);
+}
+
 /* sum_i ln s_i as it would be. */
 static double
 log_p_with(const struct chain *chain, const struct change *change, size_t level)
@@ -141,7 +157,9 @@ log_p_with(const struct chain *chain, const struct change *change, size_t level)
                 codes_column(codes, block, row + change->label[i]);
             move.column[2 * i + 1] = codes_column(codes, block, row + old);
         }
-        total += sum[change->count](&move, CODES_BLOCK);
+        total += codes->times != NULL
+                     ? weigh_move(codes, &move, 2 * change->count, block)
+                     : sum[change->count](&move, CODES_BLOCK);
     }
     return total;
 }
@@ -159,8 +177,7 @@ sum_columns(const struct sampler *sampler, const uint32_t *label,
         sum += sampler->pi[c] * (double)each;
     }
     for (size_t i = 0; i < codes->blocks * CODES_BLOCK; i++) {
-        ret_sum[i] =
-            (float)(i < codes->reports ? codes->lo * sum : (double)each);
+        ret_sum[i] = (float)(i < codes->rows ? codes->lo * sum : (double)each);
     }
     for (size_t block = 0; block < codes->blocks; block++) {
         for (size_t i = 0; i < codes->cells * each; i++) {

@@ -112,12 +112,11 @@ double classifier_gradient(struct codes *codes,
  * auxiliary records, a code that is none), USAGE (shifted, with several books),
  * MEMORY, LIMIT, STOPPED.
  */
-SOTTO_CHECKED enum sotto_status
-classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
-               size_t reports, const struct classifier_aux *aux,
-               const struct learn_options *options, struct host_pool *pool,
-               struct tensor_backend *backend,
-               struct classifier **ret_classifier, float *ret_target,
-               struct classifier_info *ret_info, struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status classifier_fit(
+    const struct codes_shape *shape, const struct codes_reports *reports,
+    const struct classifier_aux *aux, const struct learn_options *options,
+    struct host_pool *pool, struct tensor_backend *backend,
+    struct classifier **ret_classifier, float *ret_target,
+    struct classifier_info *ret_info, struct sotto_error *err);
 
 #endif

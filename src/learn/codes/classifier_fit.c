@@ -21,6 +21,7 @@
 #include "learn/codes/smooth_leaves.h"
 #include "learn/labels.h"
 #include "random/permute.h"
+#include "random/seeded.h"
 
 #define VALIDATION 0.1
 #define HELD_LEAST 100u /* reports that score, else none does */
@@ -31,7 +32,9 @@
 struct fit {
     const struct codes_shape *shape;
     const uint8_t **report; /* by lot: those that score come last */
-    size_t reports;
+    uint32_t *times;        /* how often each came; NULL: once */
+    size_t reports;         /* rows of these */
+    double people;
     const struct classifier_aux *aux; /* known */
     struct classifier_aux known;
     const struct learn_options *options;
@@ -53,6 +56,7 @@ static void
 fit_clear(struct fit *fit)
 {
     free(fit->report);
+    free(fit->times);
     free(fit->share);
     free(fit->pi);
     codes_clear(&fit->codes);
@@ -132,22 +136,67 @@ set_pi(struct fit *fit, struct sotto_error *err)
 }
 
 static enum sotto_status
-set_reports(struct fit *fit, const uint8_t *const *report,
+set_reports(struct fit *fit, const struct codes_reports *reports,
             struct sotto_error *err)
 {
-    fit->report = malloc((fit->reports + 1) * sizeof *fit->report);
-    if (fit->report == NULL) {
+    size_t n = fit->reports;
+    fit->people = (double)n;
+    if (reports->report != NULL) {
+        fit->report = malloc((n + 1) * sizeof *fit->report);
+        if (fit->report == NULL) {
+            return host_fail_memory(err);
+        }
+        memcpy(fit->report, reports->report, n * sizeof *fit->report);
+    }
+    if (reports->times == NULL) {
+        permute(fit->report, sizeof *fit->report, n, PERMUTE_DOWN,
+                fit->options->seed, SPLIT_STREAM);
+        return SOTTO_STATUS_OK;
+    }
+    fit->times = malloc((n + 1) * sizeof *fit->times);
+    if (fit->times == NULL) {
         return host_fail_memory(err);
     }
-    for (size_t i = 0; i < fit->reports; i++) {
-        fit->report[i] = report[i];
+    fit->people = 0;
+    for (size_t i = 0; i < n; i++) {
+        fit->times[i] = reports->times[i];
+        fit->people += (double)fit->times[i];
     }
-    permute(fit->report, sizeof *fit->report, fit->reports, PERMUTE_DOWN,
-            fit->options->seed, SPLIT_STREAM);
+    if (fit->report == NULL) { /* each is in two rows of every pair's */
+        fit->people /= (double)(fit->shape->cells * fit->shape->classes);
+    }
     return SOTTO_STATUS_OK;
 }
 
+/* What some rows say, from `first` to before `end`; `times` stands for what the
+   fit has. */
+static enum sotto_status
+read_rows(const struct fit *fit, size_t first, size_t end,
+          const uint32_t *times, struct codes *codes, struct sotto_error *err)
+{
+    const struct codes_reports rows = {
+        .report = fit->report != NULL ? fit->report + first : NULL,
+        .times = times != NULL ? times + first : NULL,
+        .rows = end - first};
+    return codes_init_times(codes, fit->shape, &rows, fit->pool, err);
+}
+
 /* ---- Books --------------------------------------------------------------- */
+
+/* Counts are in the order of their books already. */
+static enum sotto_status
+set_books(struct fit *fit, struct sotto_error *err)
+{
+    size_t books = fit->shape->books;
+    fit->first = calloc(books + 1, sizeof *fit->first);
+    if (fit->first == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t b = 0; b <= books; b++) {
+        fit->first[b] = b * (fit->reports / books);
+    }
+    return SOTTO_STATUS_OK;
+}
 
 /* Puts the reports in the order of their books, and notes where each begins. */
 static enum sotto_status
@@ -155,14 +204,17 @@ sort_books(struct fit *fit, struct sotto_error *err)
 {
     size_t books = fit->shape->books, at = 0;
     const uint8_t **sorted = malloc((fit->reports + 1) * sizeof *sorted);
+    uint32_t *times = malloc((fit->reports + 1) * sizeof *times);
     fit->first = calloc(books + 1, sizeof *fit->first);
-    if (sorted == NULL || fit->first == NULL) {
+    if (sorted == NULL || times == NULL || fit->first == NULL) {
         free(sorted);
+        free(times);
         return host_fail_memory(err);
     }
     for (size_t b = 0; b < books; b++) {
         for (size_t i = 0; i < fit->reports; i++) {
             if (codes_book(fit->shape, fit->report[i]) == b) {
+                times[at] = fit->times != NULL ? fit->times[i] : 1;
                 sorted[at++] = fit->report[i];
             }
         }
@@ -170,6 +222,10 @@ sort_books(struct fit *fit, struct sotto_error *err)
     }
     free(fit->report);
     fit->report = sorted;
+    if (fit->times != NULL) {
+        memcpy(fit->times, times, fit->reports * sizeof *times);
+    }
+    free(times);
     return SOTTO_STATUS_OK;
 }
 
@@ -187,15 +243,15 @@ read_book(struct fit *fit, size_t book, struct codes *codes,
                          "too few, collect more",
                          book + 1, fit->shape->books, fit->reports);
     }
-    return codes_init(codes, fit->shape, fit->report + first, end - first,
-                      fit->pool, err);
+    return read_rows(fit, first, end, fit->times, codes, err);
 }
 
 /* What the reports of each book say. */
 static enum sotto_status
 read_books(struct fit *fit, struct sotto_error *err)
 {
-    enum sotto_status status = sort_books(fit, err);
+    enum sotto_status status =
+        fit->report != NULL ? sort_books(fit, err) : set_books(fit, err);
     status = HOST_THEN(status, read_book(fit, 0, &fit->codes, err));
     if (status == SOTTO_STATUS_OK) {
         fit->more = calloc(fit->shape->books, sizeof *fit->more);
@@ -267,7 +323,7 @@ choose_leaves(struct fit *fit, struct sotto_error *err)
     set_known_share(fit, classifier->share);
     codes_information(&fit->codes, fit->pi, classifier->share, information);
     error = codes_error(&fit->codes, information) *
-            sqrt((double)fit->first[1] / (double)fit->reports); /* all books' */
+            sqrt((double)fit->codes.reports / fit->people); /* all books' */
     free(information);
     fit->info.cells.error = error;
     if (fit->aux->plain) {
@@ -419,7 +475,7 @@ held_of(const struct fit *fit)
     double share = fit->options->validation;
     size_t held;
     share = share < 0 ? 0 : share > 0 ? share : VALIDATION;
-    held = (size_t)(share * (double)fit->reports);
+    held = (size_t)(share * fit->people);
     return held >= HELD_LEAST && fit->leaves.count == 0 &&
                    fit->info.cells.error < CLASSIFIER_ERROR_CLIMB &&
                    fit->shape->cells >=
@@ -428,18 +484,63 @@ held_of(const struct fit *fit)
                : 0;
 }
 
+/* Takes `held` of all reports by lot, each as likely as any other, out of what
+   the rows stand for (Knuth's algorithm S): those go to ret_held. */
+static void
+draw_held(const struct fit *fit, size_t held, uint32_t *ret_kept,
+          uint32_t *ret_held)
+{
+    uint64_t left = 0, wanted;
+    struct seeded seeded;
+    seeded_init(&seeded, fit->options->seed, SPLIT_STREAM);
+    for (size_t i = 0; i < fit->reports; i++) {
+        left += fit->times[i];
+    }
+    wanted = (uint64_t)((double)left * (double)held / fit->people);
+    for (size_t i = 0; i < fit->reports; i++) {
+        ret_held[i] = 0;
+        for (uint32_t j = 0; j < fit->times[i]; j++, left--) {
+            double at = (double)random_u32(&seeded.random) / 4294967296.0;
+            if (at * (double)left < (double)wanted) {
+                ret_held[i]++;
+                wanted--;
+            }
+        }
+        ret_kept[i] = fit->times[i] - ret_held[i];
+    }
+}
+
+/* What those say that are learnt from, and those that score. */
+static enum sotto_status
+split_reports(struct fit *fit, size_t held, struct sotto_error *err)
+{
+    size_t rows = fit->reports, kept = rows - held;
+    uint32_t *times = NULL;
+    enum sotto_status status;
+    if (fit->times == NULL) {
+        status = read_rows(fit, 0, kept, NULL, &fit->codes, err);
+        return HOST_THEN(status,
+                         read_rows(fit, kept, rows, NULL, &fit->held, err));
+    }
+    times = calloc(2 * rows + 1, sizeof *times);
+    if (times == NULL) {
+        return host_fail_memory(err);
+    }
+    draw_held(fit, held, times, times + rows);
+    status = read_rows(fit, 0, rows, times, &fit->codes, err);
+    status = HOST_THEN(status,
+                       read_rows(fit, 0, rows, times + rows, &fit->held, err));
+    free(times);
+    return status;
+}
+
 /* Tries it without those that score: `steps` is what served them best. */
 static enum sotto_status
 find_steps(struct fit *fit, size_t held, struct sotto_error *err)
 {
-    size_t kept = fit->reports - held;
     enum sotto_status status;
     codes_clear(&fit->codes);
-    status =
-        codes_init(&fit->codes, fit->shape, fit->report, kept, fit->pool, err);
-    status =
-        HOST_THEN(status, codes_init(&fit->held, fit->shape, fit->report + kept,
-                                     held, fit->pool, err));
+    status = split_reports(fit, held, err);
     status = HOST_THEN(status, label_cells(fit, err));
     if (status == SOTTO_STATUS_OK) {
         fit->steps = CLASSIFIER_STEPS;
@@ -469,8 +570,8 @@ find_and_restore(struct fit *fit, size_t held, struct sotto_error *err)
     fit->info.cells = cells;
     classifier_free(tried);
     codes_clear(&fit->codes);
-    return HOST_THEN(status, codes_init(&fit->codes, fit->shape, fit->report,
-                                        fit->reports, fit->pool, err));
+    return HOST_THEN(
+        status, read_rows(fit, 0, fit->reports, fit->times, &fit->codes, err));
 }
 
 static enum sotto_status
@@ -507,14 +608,15 @@ tell_targets(const struct fit *fit, float *ret_target)
 /* ---- All of it ----------------------------------------------------------- */
 
 static enum sotto_status
-fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
+fit_init(struct fit *fit, const struct codes_reports *reports,
+         struct sotto_error *err)
 {
     const struct learn_options *options = fit->options;
     enum sotto_status status = check_classifier(fit, err);
     status = HOST_THEN(status, networks_plan_init(&fit->plan, options, 1, err));
     status = HOST_THEN(status, set_share(fit, err));
     status = HOST_THEN(status, set_pi(fit, err));
-    status = HOST_THEN(status, set_reports(fit, report, err));
+    status = HOST_THEN(status, set_reports(fit, reports, err));
     status = HOST_THEN(status, classifier_new(fit->aux->d, fit->shape->cells,
                                               fit->shape->classes, &fit->plan,
                                               &fit->classifier, err));
@@ -522,22 +624,23 @@ fit_init(struct fit *fit, const uint8_t *const *report, struct sotto_error *err)
 }
 
 enum sotto_status
-classifier_fit(const struct codes_shape *shape, const uint8_t *const *report,
-               size_t reports, const struct classifier_aux *aux,
+classifier_fit(const struct codes_shape *shape,
+               const struct codes_reports *reports,
+               const struct classifier_aux *aux,
                const struct learn_options *options, struct host_pool *pool,
                struct tensor_backend *backend,
                struct classifier **ret_classifier, float *ret_target,
                struct classifier_info *ret_info, struct sotto_error *err)
 {
     struct fit fit = {.shape = shape,
-                      .reports = reports,
+                      .reports = reports->rows,
                       .known = *aux,
                       .options = options,
                       .pool = pool,
                       .backend = backend};
     enum sotto_status status;
     fit.aux = &fit.known;
-    status = fit_init(&fit, report, err);
+    status = fit_init(&fit, reports, err);
     status = HOST_THEN(status, read_books(&fit, err));
     status = HOST_THEN(status, choose_leaves(&fit, err));
     status = HOST_THEN(status, label_cells(&fit, err));

@@ -12,6 +12,9 @@
 
 #include "host/error.h"
 #include "host/pool.h"
+#include "likelihood/symbols_likelihood.h"
+#include "random/draw.h"
+#include "random/seeded.h"
 
 #define BYTES_MOST 2000000000u
 #define SAME 1e-12 /* levels that differ by less are one */
@@ -34,6 +37,7 @@ codes_shape_init(struct codes_shape *shape,
     code = &own->part[own->code];
     shape->code = &mechanism->likelihood[own->code];
     shape->offset = code->offset;
+    shape->head = REPORT_HEADER_SIZE;
     shape->at = code->from;
     shape->books = code->books;
     shape->cells = code->cells;
@@ -56,7 +60,17 @@ codes_shape_init(struct codes_shape *shape,
 size_t
 codes_book(const struct codes_shape *shape, const uint8_t *report)
 {
-    return shape->books > 1 ? report[REPORT_HEADER_SIZE] : 0;
+    return shape->books > 1 ? report[shape->head] : 0;
+}
+
+struct codes_shape
+codes_shape_headless(const struct codes_shape *shape)
+{
+    struct codes_shape own = *shape;
+    own.offset -= shape->head;
+    own.label_offset -= shape->label != NULL ? shape->head : 0;
+    own.head = 0;
+    return own;
 }
 
 int32_t *
@@ -120,8 +134,22 @@ struct filling {
 static size_t
 rows_of(const struct codes *codes, size_t block)
 {
-    size_t left = codes->reports - block * CODES_BLOCK;
+    size_t left = codes->rows - block * CODES_BLOCK;
     return left < CODES_BLOCK ? left : CODES_BLOCK;
+}
+
+/* ln of the rate at which a pair is named, or not, where each is the truth. */
+static void
+weigh_count(const struct filling *filling, size_t row, double *ret_log_p)
+{
+    const struct likelihood_instance *code = filling->shape->code;
+    double other = code->own[SYMBOLS_RATE_OTHER];
+    double in = code->own[SYMBOLS_GAP] + other;
+    bool named = row % 2 == 0;
+    for (size_t p = 0; p < filling->codes->pairs; p++) {
+        double rate = p == row / 2 ? in : other;
+        ret_log_p[p] = log(named ? rate : 1 - rate);
+    }
 }
 
 /* L of one report, the largest 1; ln of what it was divided by. */
@@ -130,8 +158,12 @@ weigh_report(const struct filling *filling, size_t i, double *room)
 {
     size_t pairs = filling->codes->pairs;
     double most = -INFINITY;
-    codes_log_p(filling->shape, filling->report[i], filling->q, room + pairs,
-                room);
+    if (filling->report == NULL) {
+        weigh_count(filling, i, room);
+    } else {
+        codes_log_p(filling->shape, filling->report[i], filling->q,
+                    room + pairs, room);
+    }
     for (size_t p = 0; p < pairs; p++) {
         most = room[p] > most ? room[p] : most;
     }
@@ -145,12 +177,14 @@ static void
 measure_block(void *context, size_t block, unsigned worker)
 {
     const struct filling *filling = context;
-    size_t pairs = filling->codes->pairs, rows = rows_of(filling->codes, block);
+    const struct codes *codes = filling->codes;
+    size_t pairs = codes->pairs, rows = rows_of(codes, block);
     double *room = filling->room + worker * filling->room_size;
     double least = 1, log_most = 0;
     bool two = true;
     for (size_t i = 0; i < rows; i++) {
-        log_most += weigh_report(filling, block * CODES_BLOCK + i, room);
+        size_t row = block * CODES_BLOCK + i;
+        log_most += codes_weight(codes, row) * weigh_report(filling, row, room);
         for (size_t p = 0; p < pairs; p++) {
             bool one = room[p] > 1 - SAME, low = room[p] < least + SAME;
             /* A lower level than the one seen before: there are three. */
@@ -236,7 +270,7 @@ fill_codes(struct codes *codes, struct filling *filling,
     enum sotto_status status;
     host_pool_run(codes->pool, codes->blocks, measure_block, filling);
     set_levels(codes, filling);
-    status = check_size(filling->shape, codes->reports, codes->blocks,
+    status = check_size(filling->shape, codes->rows, codes->blocks,
                         codes->kept->size, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
@@ -256,24 +290,80 @@ codes_init(struct codes *codes, const struct codes_shape *shape,
            const uint8_t *const *report, size_t reports, struct host_pool *pool,
            struct sotto_error *err)
 {
+    const struct codes_reports each = {report, NULL, reports};
+    return codes_init_times(codes, shape, &each, pool, err);
+}
+
+/* Keeps how often each row came, and counts the reports. */
+static enum sotto_status
+take_times(struct codes *codes, const struct codes_reports *reports,
+           struct sotto_error *err)
+{
+    codes->reports = reports->rows;
+    if (reports->times == NULL) {
+        return SOTTO_STATUS_OK;
+    }
+    codes->times = calloc(codes->blocks, CODES_BLOCK * sizeof *codes->times);
+    if (codes->times == NULL) {
+        return host_fail_memory(err);
+    }
+    codes->reports = 0;
+    for (size_t i = 0; i < reports->rows; i++) {
+        codes->times[i] = reports->times[i];
+        codes->reports += reports->times[i];
+    }
+    return SOTTO_STATUS_OK;
+}
+
+bool
+codes_countable(const struct codes_shape *shape)
+{
+    return shape->label == NULL &&
+           strcmp(shape->code->instance->channel->name, "subset") == 0;
+}
+
+/*
+ * Every report is in each pair's two rows. Of w of k symbols that are named,
+ * counts of contrasts vary k / (k - 1) times as much as if each were drawn by
+ * itself, so each is worth so much less. sum_p J_p G_p is the sum of weights;
+ * less the shift it is the number of reports, as it is of whole reports, and
+ * sums over a table, whose own is 1, change by a constant.
+ */
+static void
+scale_counts(struct codes *codes, const struct codes_shape *shape)
+{
+    double k = shape->code->instance->size, all = (double)codes->reports;
+    codes->reports = (codes->reports + codes->pairs / 2) / codes->pairs;
+    codes->scale = (k - 1) / k;
+    codes->shift = codes->scale * all - (double)codes->reports;
+}
+
+enum sotto_status
+codes_init_times(struct codes *codes, const struct codes_shape *shape,
+                 const struct codes_reports *reports, struct host_pool *pool,
+                 struct sotto_error *err)
+{
     unsigned workers = pool != NULL ? host_pool_threads(pool) : 1;
-    struct filling filling = {.codes = codes, .shape = shape, .report = report};
+    struct filling filling = {
+        .codes = codes, .shape = shape, .report = reports->report};
     enum sotto_status status = SOTTO_STATUS_OK;
     int32_t *q = NULL;
-    size_t blocks = reports / CODES_BLOCK + (reports % CODES_BLOCK > 0);
+    size_t rows = reports->rows;
+    size_t blocks = rows / CODES_BLOCK + (rows % CODES_BLOCK > 0);
     memset(codes, 0, sizeof *codes);
-    if (reports == 0) {
+    if (rows == 0) {
         return host_fail(err, SOTTO_STATUS_INPUT, 0,
                          "no reports to learn from");
     }
-    status = check_size(shape, reports, blocks, 1, err); /* the least */
+    status = check_size(shape, rows, blocks, 1, err); /* the least */
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
     *codes = (struct codes){.cells = shape->cells,
                             .classes = shape->classes,
                             .pairs = shape->cells * shape->classes,
-                            .reports = reports,
+                            .rows = rows,
+                            .scale = 1,
                             .blocks = blocks,
                             .pool = pool,
                             .kernel = codes_kernel_best()};
@@ -286,6 +376,10 @@ codes_init(struct codes *codes, const struct codes_shape *shape,
     if (q == NULL || filling.room == NULL || filling.least == NULL ||
         filling.log_most == NULL || filling.two == NULL) {
         status = host_fail_memory(err);
+    }
+    status = HOST_THEN(status, take_times(codes, reports, err));
+    if (status == SOTTO_STATUS_OK && reports->report == NULL) {
+        scale_counts(codes, shape);
     }
     status = HOST_THEN(status, fill_codes(codes, &filling, err));
     free(q);
@@ -304,7 +398,42 @@ codes_clear(struct codes *codes)
 {
     free(codes->b);
     free(codes->part);
+    free(codes->times);
     memset(codes, 0, sizeof *codes);
+}
+
+/* ---- Weights ------------------------------------------------------------- */
+
+double
+codes_log_sum(const struct codes *codes, size_t block, const float *s)
+{
+    const uint32_t *times = codes->times;
+    double sum = 0;
+    if (times == NULL) {
+        return codes->kernel->log_sum(s, CODES_BLOCK);
+    }
+    times += block * CODES_BLOCK;
+    for (size_t i = 0; i < CODES_BLOCK; i++) {
+        if (times[i] > 0) {
+            double at = (double)(s[i] > CODES_LEAST ? s[i] : CODES_LEAST);
+            sum += codes->scale * (double)times[i] * log(at);
+        }
+    }
+    return sum;
+}
+
+#define DEAL_SEED UINT64_C(0x6465616c)
+
+void
+codes_deal(const struct codes *codes, size_t row, size_t folds,
+           uint32_t *ret_count)
+{
+    struct seeded seeded;
+    memset(ret_count, 0, folds * sizeof *ret_count);
+    seeded_init(&seeded, DEAL_SEED, row);
+    for (uint32_t i = 0; i < codes->times[row]; i++) {
+        ret_count[draw_below(&seeded.random, (uint32_t)folds)]++;
+    }
 }
 
 /* ---- A pass ------------------------------------------------------------- */
@@ -343,7 +472,9 @@ set_g(const struct codes *codes, size_t block, float *s, double *g)
     double all = 0;
     for (size_t i = 0; i < CODES_BLOCK; i++) {
         float at = s[i] > CODES_LEAST ? s[i] : CODES_LEAST;
-        s[i] = i < rows ? 1 / at : 0;
+        s[i] = i < rows
+                   ? (float)codes_weight(codes, block * CODES_BLOCK + i) / at
+                   : 0;
         all += (double)s[i];
     }
     for (size_t p = 0; p < codes->pairs; p++) {
@@ -362,7 +493,7 @@ pass_block(void *context, size_t block, unsigned worker)
     float s[CODES_BLOCK];
     (void)worker;
     set_s(pass, block, s);
-    part[codes->pairs] = codes->kernel->log_sum(s, CODES_BLOCK);
+    part[codes->pairs] = codes_log_sum(codes, block, s);
     if (pass->gradient) {
         set_g(codes, block, s, part);
     }
@@ -388,31 +519,35 @@ codes_pass(struct codes *codes, const double *j, double *ret_g)
         }
         sum += part[pairs];
     }
+    for (size_t p = 0; p < pairs && ret_g != NULL; p++) {
+        ret_g[p] -= codes->shift;
+    }
     return sum;
 }
 
 /* ---- How much they say --------------------------------------------------- */
 
-/* sum_i (L_ip / s_i - 1)^2 over the first block, for all reports. */
+/* Adds sum_i (L_ip / s_i - 1)^2 over a block, by weight. */
 static double
-pair_information(const struct codes *codes, const float *s, size_t pair)
+pair_information(const struct codes *codes, size_t block, const float *s,
+                 size_t pair)
 {
-    const uint8_t *b = codes_column(codes, 0, pair);
-    size_t rows = rows_of(codes, 0);
+    const uint8_t *b = codes_column(codes, block, pair);
+    size_t rows = rows_of(codes, block);
     float at[CODES_BLOCK] = {0};
     double sum = 0;
     codes_add(codes, b, 1, at);
     for (size_t i = 0; i < rows; i++) {
         double gap =
             (codes->lo + codes->step * (double)at[i]) / (double)s[i] - 1;
-        sum += gap * gap;
+        sum += codes_weight(codes, block * CODES_BLOCK + i) * gap * gap;
     }
-    return sum * (double)codes->reports / (double)rows;
+    return sum;
 }
 
-void
-codes_information(const struct codes *codes, const double *pi,
-                  const double *share, double *ret_information)
+static void
+add_information(const struct codes *codes, size_t block, const double *pi,
+                const double *share, double *information)
 {
     size_t classes = codes->classes;
     float s[CODES_BLOCK];
@@ -420,11 +555,28 @@ codes_information(const struct codes *codes, const double *pi,
         s[i] = (float)codes->lo;
     }
     for (size_t p = 0; p < codes->pairs; p++) {
-        codes_add(codes, codes_column(codes, 0, p),
+        codes_add(codes, codes_column(codes, block, p),
                   codes->step * pi[p / classes] * share[p % classes], s);
     }
     for (size_t p = 0; p < codes->pairs; p++) {
-        ret_information[p] = pair_information(codes, s, p);
+        information[p] += pair_information(codes, block, s, p);
+    }
+}
+
+/* The first block stands for all reports, if their order is by lot: not if rows
+   are of what came several times. */
+void
+codes_information(const struct codes *codes, const double *pi,
+                  const double *share, double *ret_information)
+{
+    size_t blocks = codes->times != NULL ? codes->blocks : 1;
+    memset(ret_information, 0, codes->pairs * sizeof *ret_information);
+    for (size_t block = 0; block < blocks; block++) {
+        add_information(codes, block, pi, share, ret_information);
+    }
+    for (size_t p = 0; p < codes->pairs && codes->times == NULL; p++) {
+        ret_information[p] *=
+            (double)codes->reports / (double)rows_of(codes, 0);
     }
 }
 

@@ -11,6 +11,10 @@
  *
  * b a byte, 0 or 1, where all reports have the same two levels. Else b = L in a
  * float: the lowest of several levels may be as small as e^-32.
+ *
+ * Reports that say the same have the same L. Where many do, each of these is
+ * kept once, as a row, with how often it came: sums over reports are sums over
+ * rows by that weight, and 10^8 reports of 20 symbols are 20 rows.
  */
 #ifndef SOTTO_LEARN_CODES_H
 #define SOTTO_LEARN_CODES_H
@@ -29,6 +33,7 @@ struct codes_shape {
     const struct likelihood_instance *code;  /* of pairs, or of codes alone */
     const struct likelihood_instance *label; /* NULL: in the pairs */
     size_t offset, label_offset;             /* in a report */
+    size_t head;  /* where the lot is: bytes in front of what a report says */
     size_t at;    /* the first score, in the outputs */
     size_t books; /* codebooks, each of `cells` codes; a report is about that of
                      its lot, and says of a code what any other would */
@@ -58,10 +63,29 @@ void codes_log_p(const struct codes_shape *shape, const uint8_t *report,
 /* The symbols of the pairs (or of the codes, then the labels), to free. */
 int32_t *codes_points(const struct codes_shape *shape);
 
+/*
+ * Reports, or what they say (codes_shape_headless), each once. Or, where these
+ * are too many, how many reports of subset name each pair and how many do not,
+ * by turns: two rows a pair. Each row is then taken for a report that says no
+ * more than that, whose likelihood is a pair's rate of being named
+ * (docs/codebook.md, "Too many to keep").
+ */
+struct codes_reports {
+    const uint8_t *const *report; /* NULL: counts */
+    const uint32_t *times;        /* how often each came; NULL: once */
+    size_t rows;
+};
+/* Whether counts will do: reports by subset about pairs, in one part. */
+bool codes_countable(const struct codes_shape *shape);
+
 struct codes {
     size_t cells, classes;
-    size_t pairs; /* cells * classes */
-    size_t reports, blocks;
+    size_t pairs;   /* cells * classes */
+    size_t reports; /* people: the sum of weights */
+    size_t rows, blocks;
+    uint32_t *times; /* of a row; NULL: once. Blocks end with rows of 0 */
+    double scale;    /* of counts: what one is worth beside the others */
+    double shift;    /* of counts: what G has too much of, for every pair */
     double lo, step;
     enum codes_width width;
     const struct codes_kept *kept; /* the kernel's for it */
@@ -78,7 +102,29 @@ SOTTO_CHECKED enum sotto_status
 codes_init(struct codes *codes, const struct codes_shape *shape,
            const uint8_t *const *report, size_t reports, struct host_pool *pool,
            struct sotto_error *err);
+/* The same where some came several times. */
+SOTTO_CHECKED enum sotto_status
+codes_init_times(struct codes *codes, const struct codes_shape *shape,
+                 const struct codes_reports *reports, struct host_pool *pool,
+                 struct sotto_error *err);
 void codes_clear(struct codes *codes);
+
+/* The shape of reports without their header. */
+struct codes_shape codes_shape_headless(const struct codes_shape *shape);
+/* Sum of ln max(s, CODES_LEAST) over a block of rows, by their weights. */
+double codes_log_sum(const struct codes *codes, size_t block, const float *s);
+/* How many reports a row stands for. */
+static inline double
+codes_weight(const struct codes *codes, size_t row)
+{
+    return codes->times != NULL ? codes->scale * (double)codes->times[row] : 1;
+}
+/*
+ * Deals the reports of a row that stands for several to `folds` heaps by lot,
+ * each to any with the same chance: ret_count[fold].
+ */
+void codes_deal(const struct codes *codes, size_t row, size_t folds,
+                uint32_t *ret_count);
 
 /* Sum of ln p(r_i) for a table J (cells rows of classes), and G unless NULL.
    Calls from one thread at a time. */

@@ -24,7 +24,10 @@
 
 #define GAP_MOST 1.0    /* nats, up to which a forecast is told */
 #define WIDTH_MOST 0.20 /* of its interval: a wider one tells nothing */
-#define CELL_COUNT 0.5  /* added to each cell's, as classifier_fit.c has it */
+#define COUNTED_LEAST                                                          \
+    ((size_t)1 << 18)  /* reports from which on what came several times is     \
+                          a row with a weight */
+#define CELL_COUNT 0.5 /* added to each cell's, as classifier_fit.c has it */
 
 /* ---- Auxiliary records ----------------------------------------------------
  */
@@ -143,10 +146,10 @@ take_analyst(struct source *source, struct sotto_error *err)
 }
 
 static enum sotto_status
-check_source(const struct source *source, struct sotto_error *err)
+check_source(const struct learn_job *job, struct sotto_error *err)
 {
-    const struct sotto_analyst *analyst = source->job->analyst;
-    const struct sotto_table *aux = source->job->table;
+    const struct sotto_analyst *analyst = job->analyst;
+    const struct sotto_table *aux = job->table;
     if (aux == NULL && analyst == NULL) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "learning from codes needs an analyst file or "
@@ -165,7 +168,7 @@ take_source(struct source *source, struct sotto_error *err)
     const struct sotto_analyst *analyst = source->job->analyst;
     const struct sotto_table *aux = source->job->table;
     size_t count, most = source->job->options->prior_most;
-    enum sotto_status status = check_source(source, err);
+    enum sotto_status status = check_source(source->job, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -222,21 +225,125 @@ check_options(const struct learn_options *options, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* Points at every report; the caller frees it. */
-static enum sotto_status
-list_reports(const struct sotto_report_reader *reader,
-             const uint8_t ***ret_report, struct sotto_error *err)
+bool
+codes_tallies(const struct sotto_mechanism *mechanism)
 {
-    size_t n = sotto_report_reader_count(reader);
-    const uint8_t **report = malloc((n + 1) * sizeof *report);
-    if (report == NULL) {
+    struct codes_shape shape;
+    return codes_shape_init(&shape, mechanism, false, NULL) ==
+               SOTTO_STATUS_OK &&
+           codes_countable(&shape);
+}
+
+enum sotto_status
+codes_check(const struct sotto_mechanism *mechanism,
+            const struct learn_job *job, struct sotto_error *err)
+{
+    enum sotto_status status = check_options(job->options, err);
+    (void)mechanism;
+    return HOST_THEN(status, check_source(job, err));
+}
+
+/* The reports of a job, as they are or without their headers; list_clear. */
+struct list {
+    struct codes_reports reports;
+    const uint8_t **report;
+    uint32_t *times;
+    struct codes_shape shape; /* theirs */
+};
+
+static void
+list_clear(struct list *list)
+{
+    free(list->report);
+    free(list->times);
+}
+
+static enum sotto_status
+list_init(struct list *list, size_t rows, bool counted, struct sotto_error *err)
+{
+    list->report = malloc((rows + 1) * sizeof *list->report);
+    list->times = counted ? malloc((rows + 1) * sizeof *list->times) : NULL;
+    if (list->report == NULL || (counted && list->times == NULL)) {
         return host_fail_memory(err);
     }
-    for (size_t i = 0; i < n; i++) {
-        report[i] = sotto_report_reader_at(reader, i);
-    }
-    *ret_report = report;
+    list->reports = (struct codes_reports){list->report, list->times, rows};
     return SOTTO_STATUS_OK;
+}
+
+/* Points at what the payloads are: at each once where that halves them, else as
+   often as it came. */
+static enum sotto_status
+list_payloads(const struct payloads *payloads, struct list *list,
+              struct sotto_error *err)
+{
+    size_t rows = payloads_distinct(payloads), at = 0;
+    size_t all = (size_t)payloads_all(payloads);
+    bool counted = all >= COUNTED_LEAST && rows <= all / 2;
+    enum sotto_status status =
+        list_init(list, counted ? rows : all, counted, err);
+    list->shape = codes_shape_headless(&list->shape);
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < rows; i++) {
+        uint32_t times;
+        const uint8_t *payload = payloads_at(payloads, i, &times);
+        if (counted) {
+            list->times[i] = times;
+            list->report[i] = payload;
+        }
+        for (uint32_t j = 0; !counted && j < times; j++) {
+            list->report[at++] = payload;
+        }
+    }
+    return status;
+}
+
+/* How many reports name each pair, and how many do not, book by book. */
+static enum sotto_status
+list_counts(const struct tally *tally, size_t part, struct list *list,
+            struct sotto_error *err)
+{
+    const struct codes_shape *shape = &list->shape;
+    size_t pairs = shape->cells * shape->classes, at = 0;
+    if (tally_all(tally) > UINT32_MAX) {
+        return host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                         "more than 2^32 reports cannot be learnt from at a "
+                         "time");
+    }
+    list->times = calloc(2 * pairs * shape->books, sizeof *list->times);
+    if (list->times == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t b = 0; b < shape->books; b++) {
+        const uint64_t *count = tally_count(tally, part, b, 0);
+        uint64_t n = tally_reports(tally, part, b);
+        for (size_t p = 0; p < pairs; p++) {
+            size_t symbol =
+                p / shape->classes * shape->symbols + p % shape->classes;
+            list->times[at++] = (uint32_t)count[symbol];
+            list->times[at++] = (uint32_t)(n - count[symbol]);
+        }
+    }
+    list->reports = (struct codes_reports){NULL, list->times, at};
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
+list_reports(const struct learn_job *job, const struct sotto_model *model,
+             struct list *list, struct sotto_error *err)
+{
+    size_t n = learn_job_reports(job);
+    enum sotto_status status;
+    list->shape = codes_of(model)->shape;
+    if (job->tally != NULL) {
+        return list_counts(job->tally, model->mechanism->shape.code, list, err);
+    }
+    if (job->payloads != NULL) {
+        return list_payloads(job->payloads, list, err);
+    }
+    status = list_init(list, n, false, err);
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < n; i++) {
+        list->report[i] = sotto_report_reader_at(job->reader, i);
+    }
+    return status;
 }
 
 /* Whether it is told how often the model is right. Where the likelihood is far
@@ -286,7 +393,7 @@ is_by_direction(const struct sotto_mechanism *mechanism, size_t layers)
 }
 
 static enum sotto_status
-fit_classifier(struct source *source, const uint8_t *const *report, size_t n,
+fit_classifier(struct source *source, const struct list *list,
                struct classifier_info *found, struct sotto_error *err)
 {
     struct sotto_model *model = source->model;
@@ -298,15 +405,15 @@ fit_classifier(struct source *source, const uint8_t *const *report, size_t n,
         .d = own->in,
         .unit = is_by_direction(model->mechanism, own->layers),
         .plain = model->mechanism->shape.columns};
-    return classifier_fit(&own->shape, report, n, &known, source->job->options,
-                          model->pool, model->backend, &own->classifier,
-                          source->target, found, err);
+    return classifier_fit(&list->shape, &list->reports, &known,
+                          source->job->options, model->pool, model->backend,
+                          &own->classifier, source->target, found, err);
 }
 
 /* Fits the network on the record, where it pays; to the reports themselves
    where labels were learnt by codes. */
 static enum sotto_status
-fit_last(struct source *source, const uint8_t *const *report, size_t n,
+fit_last(struct source *source, const struct list *list,
          const struct classifier_info *found, struct sotto_fit_info *info,
          struct sotto_error *err)
 {
@@ -321,8 +428,8 @@ fit_last(struct source *source, const uint8_t *const *report, size_t n,
     info->last = epochs;
     if (epochs > 0 && found->smooth.particles == 0) {
         records.codes = &codes;
-        status = codes_init(&codes, &codes_of(model)->shape, report, n,
-                            model->pool, err);
+        status = codes_init_times(&codes, &list->shape, &list->reports,
+                                  model->pool, err);
     }
     if (epochs > 0) {
         status = HOST_THEN(
@@ -341,10 +448,9 @@ enum sotto_status
 codes_fit(struct sotto_model *model, const struct learn_job *job,
           struct sotto_fit_info *ret_info, struct sotto_error *err)
 {
-    size_t n = sotto_report_reader_count(job->reader);
     struct source source = {.model = model, .job = job};
     struct classifier_info found;
-    const uint8_t **report = NULL;
+    struct list list = {.report = NULL};
     enum sotto_status status =
         codes_model_new(model, job->options->other, job->options->level, err);
     status = HOST_THEN(status, check_options(job->options, err));
@@ -354,13 +460,13 @@ codes_fit(struct sotto_model *model, const struct learn_job *job,
     }
     status = take_source(&source, err);
     status = HOST_THEN(status, reserve_target(&source, err));
-    status = HOST_THEN(status, list_reports(job->reader, &report, err));
-    status = HOST_THEN(status, fit_classifier(&source, report, n, &found, err));
+    status = HOST_THEN(status, list_reports(job, model, &list, err));
+    status = HOST_THEN(status, fit_classifier(&source, &list, &found, err));
     if (status == SOTTO_STATUS_OK) {
-        tell_info(ret_info, &found, n, source.n);
-        status = fit_last(&source, report, n, &found, ret_info, err);
+        tell_info(ret_info, &found, learn_job_reports(job), source.n);
+        status = fit_last(&source, &list, &found, ret_info, err);
     }
-    free(report);
+    list_clear(&list);
     source_clear(&source);
     return status;
 }

@@ -88,7 +88,7 @@ find_image(const struct sotto_model *model, const struct learn_job *job)
 static double
 get_worth(const struct sotto_model *model, const struct learn_job *job)
 {
-    return (double)sotto_report_reader_count(job->reader) /
+    return (double)learn_job_reports(job) /
            codes_of(model)->shape.code->variance_other;
 }
 

@@ -40,6 +40,10 @@ SOTTO_CHECKED enum sotto_status codes_model_new(struct sotto_model *model,
 struct expected_cells codes_model_cells(const struct sotto_model *model);
 
 /* codes_fit.c */
+bool codes_tallies(const struct sotto_mechanism *mechanism);
+SOTTO_CHECKED enum sotto_status
+codes_check(const struct sotto_mechanism *mechanism,
+            const struct learn_job *job, struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status codes_fit(struct sotto_model *model,
                                           const struct learn_job *job,
                                           struct sotto_fit_info *ret_info,

@@ -145,8 +145,8 @@ is_curved_cheap(const struct smooth_problem *problem)
     for (size_t b = 0; b < problem->books; b++) {
         const struct codes *codes = problem->book[b].codes;
         double pairs = (double)codes->pairs;
-        sum += (double)codes->reports * pairs *
-               (pairs <= SMOOTH_DENSE ? pairs : 1);
+        sum +=
+            (double)codes->rows * pairs * (pairs <= SMOOTH_DENSE ? pairs : 1);
     }
     return sum <= CURVED_MOST;
 }

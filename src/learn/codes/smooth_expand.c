@@ -53,7 +53,7 @@ smooth_expansion_clear(struct smooth_expansion *expansion)
 static void
 set_block(const struct codes *codes, size_t block, const double *at, float *v)
 {
-    size_t left = codes->reports - block * CODES_BLOCK;
+    size_t left = codes->rows - block * CODES_BLOCK;
     size_t rows = left < CODES_BLOCK ? left : CODES_BLOCK;
     float s[CODES_BLOCK] = {0};
     for (size_t p = 0; p < codes->pairs; p++) {
@@ -80,6 +80,24 @@ set_block(const struct codes *codes, size_t block, const double *at, float *v)
     }
 }
 
+/* Multiplies by the roots of weights: products then have the weights. */
+static void
+weigh_block(const struct codes *codes, size_t block, float *v)
+{
+    float root[CODES_BLOCK] = {0};
+    if (codes->times == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < CODES_BLOCK; i++) {
+        root[i] = (float)sqrt(codes_weight(codes, block * CODES_BLOCK + i));
+    }
+    for (size_t p = 0; p < codes->pairs; p++) {
+        for (size_t i = 0; i < CODES_BLOCK; i++) {
+            v[p * CODES_BLOCK + i] *= root[i];
+        }
+    }
+}
+
 static enum sotto_status
 set_curvature(struct smooth_expansion *expansion, const struct codes *codes,
               struct tensor_backend *backend, const struct sotto_watch *watch,
@@ -99,6 +117,7 @@ set_curvature(struct smooth_expansion *expansion, const struct codes *codes,
             break;
         }
         set_block(codes, block, expansion->at, v);
+        weigh_block(codes, block, v);
         if (expansion->dense) {
             backend->ops->multiply(backend, false, true, pairs, pairs,
                                    CODES_BLOCK, 1, v, v, 1, expansion->h);
@@ -116,6 +135,32 @@ set_curvature(struct smooth_expansion *expansion, const struct codes *codes,
     return status;
 }
 
+/* Adds the scores of a block's reports to those of their folds. */
+static void
+add_scores(const struct codes *codes, size_t block, const float *v,
+           size_t folds, uint32_t *dealt, float *scores)
+{
+    size_t pairs = codes->pairs, left = codes->rows - block * CODES_BLOCK;
+    size_t rows = left < CODES_BLOCK ? left : CODES_BLOCK;
+    double own = codes->times != NULL ? codes->scale : 1;
+    for (size_t i = 0; i < rows; i++) {
+        size_t row = block * CODES_BLOCK + i;
+        size_t first = codes->times == NULL ? row % folds : 0;
+        size_t end = codes->times == NULL ? first + 1 : folds;
+        if (codes->times == NULL) {
+            dealt[first] = 1; /* their order is by lot already */
+        } else {
+            codes_deal(codes, row, folds, dealt);
+        }
+        for (size_t f = first; f < end; f++) {
+            float by = (float)((double)dealt[f] * own);
+            for (size_t p = 0; p < pairs && dealt[f] > 0; p++) {
+                scores[f * pairs + p] += by * v[p * CODES_BLOCK + i];
+            }
+        }
+    }
+}
+
 enum sotto_status
 smooth_expansion_scores(const struct smooth_expansion *expansion,
                         const struct codes *codes, size_t folds,
@@ -123,19 +168,18 @@ smooth_expansion_scores(const struct smooth_expansion *expansion,
 {
     size_t pairs = codes->pairs;
     float *v = malloc(pairs * CODES_BLOCK * sizeof *v);
-    if (v == NULL) {
+    uint32_t *dealt = malloc(folds * sizeof *dealt);
+    if (v == NULL || dealt == NULL) {
+        free(v);
+        free(dealt);
         return host_fail_memory(err);
     }
     memset(ret_scores, 0, folds * pairs * sizeof *ret_scores);
     for (size_t block = 0; block < codes->blocks; block++) {
         set_block(codes, block, expansion->at, v);
-        for (size_t p = 0; p < pairs; p++) {
-            for (size_t i = 0; i < CODES_BLOCK; i++) {
-                size_t fold = (block * CODES_BLOCK + i) % folds;
-                ret_scores[fold * pairs + p] += v[p * CODES_BLOCK + i];
-            }
-        }
+        add_scores(codes, block, v, folds, dealt, ret_scores);
     }
+    free(dealt);
     free(v);
     return SOTTO_STATUS_OK;
 }

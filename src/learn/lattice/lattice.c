@@ -143,6 +143,7 @@ const struct learner learner_lattice = {
         "prior, or classifies its estimate (docs/learning.md).",
     .settings = settings,
     .takes = takes_any,
+    .check = lattice_check,
     .fit = lattice_fit,
     .fit_clean = lattice_fit_clean,
     .predict = lattice_predict,

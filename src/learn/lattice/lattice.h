@@ -34,6 +34,9 @@ lattice_new(struct sotto_model *model, bool other, struct sotto_error *err);
 size_t lattice_inputs(const struct sotto_model *model, enum sotto_level level);
 
 /* lattice_fit.c */
+SOTTO_CHECKED enum sotto_status
+lattice_check(const struct sotto_mechanism *mechanism,
+              const struct learn_job *job, struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status lattice_fit(struct sotto_model *model,
                                             const struct learn_job *job,
                                             struct sotto_fit_info *ret_info,

@@ -83,6 +83,15 @@ take_inputs(struct lattice_fit *fit, bool marginal, struct sotto_error *err)
 }
 
 enum sotto_status
+lattice_check(const struct sotto_mechanism *mechanism,
+              const struct learn_job *job, struct sotto_error *err)
+{
+    return job->options->objective == SOTTO_OBJECTIVE_MARGINAL
+               ? lattice_check_prior(mechanism, job, err)
+               : SOTTO_STATUS_OK;
+}
+
+enum sotto_status
 lattice_fit(struct sotto_model *model, const struct learn_job *job,
             struct sotto_fit_info *ret_info, struct sotto_error *err)
 {

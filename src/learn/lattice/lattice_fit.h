@@ -38,6 +38,11 @@ struct lattice_fit {
 SOTTO_CHECKED enum sotto_status lattice_take_reports(struct lattice_fit *fit,
                                                      struct sotto_error *err);
 
+/* Checks that there are some, without a report. Statuses: USAGE, INPUT. */
+SOTTO_CHECKED enum sotto_status
+lattice_check_prior(const struct sotto_mechanism *mechanism,
+                    const struct learn_job *job, struct sotto_error *err);
+
 /* Takes where records may be: points from the job's table if it is not NULL,
    else from its analyst file. After lattice_take_reports. Statuses: USAGE,
    INPUT, MEMORY, STOPPED. */

@@ -77,24 +77,36 @@ fail_aux(struct sotto_error *err, const char *message)
     return host_remedy(status, err, "aux");
 }
 
-static enum sotto_status
-check_prior(const struct lattice_fit *fit, struct sotto_error *err)
+enum sotto_status
+lattice_check_prior(const struct sotto_mechanism *mechanism,
+                    const struct learn_job *job, struct sotto_error *err)
 {
-    const struct sotto_analyst *analyst = fit->job->analyst;
-    const struct sotto_table *aux = fit->job->table;
+    const struct sotto_table *aux = job->table;
+    (void)mechanism;
     if (aux != NULL) {
         return sotto_table_rows(aux) > 0
                    ? SOTTO_STATUS_OK
                    : host_fail(err, SOTTO_STATUS_INPUT, 0,
                                "the auxiliary table has no rows");
     }
-    if (fit->job->options->level == SOTTO_LEVEL_FEATURE) {
+    if (job->options->level == SOTTO_LEVEL_FEATURE) {
         return fail_aux(err, "learning on records (level feature) needs "
                              "public records of the same kind");
     }
-    if (analyst == NULL) {
-        return fail_aux(err, "this mechanism has no analyst file: give public "
-                             "records of the same kind");
+    return job->analyst != NULL
+               ? SOTTO_STATUS_OK
+               : fail_aux(err, "this mechanism has no analyst file: give "
+                               "public records of the same kind");
+}
+
+static enum sotto_status
+check_prior(const struct lattice_fit *fit, struct sotto_error *err)
+{
+    const struct sotto_analyst *analyst = fit->job->analyst;
+    enum sotto_status status =
+        lattice_check_prior(fit->model->mechanism, fit->job, err);
+    if (status != SOTTO_STATUS_OK || fit->job->table != NULL) {
+        return status;
     }
     if (sotto_analyst_width(analyst) != fit->shape->width ||
         sotto_analyst_points(analyst) == 0) {

@@ -2,6 +2,7 @@
  * regression.c: the learner for reports beside a label that is one number.
  */
 #include "learn/lattice/regression.h"
+#include "learn/lattice/lattice_fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,6 +158,7 @@ const struct learner learner_regression = {
         "be is up to the reports (docs/regression.md).",
     .settings = settings,
     .takes = takes_number,
+    .check = lattice_check_prior,
     .fit = regression_fit,
     .fit_clean = regression_fit_clean,
     .predict = regression_predict,
