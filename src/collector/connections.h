@@ -98,9 +98,10 @@ bool connections_claim(struct connections *connections,
                        struct connection *connection,
                        const struct sockaddr *address);
 
-/* Takes so many bytes of the memory that all share, for a request; false: they
-   are not there, or not for this origin. What was taken is to be given back
-   before the connection is closed. Without a connection there is none. */
+/* Takes so many bytes of the memory that all share, for a request; slow
+   requests of origins that have more give theirs. False: they are not there, or
+   not for this origin. What was taken is to be given back before the connection
+   is closed. Without a connection there is none. */
 bool connections_take(struct connections *connections,
                       struct connection *connection, size_t size);
 void connections_give(struct connections *connections,
