@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "collector/connections.h"
+#include "fail_alloc.h"
 
 #define MOST ((size_t)8)
 #define ADDRESS_MOST ((size_t)6)
@@ -585,6 +586,28 @@ test_memory_way(void **state)
     }
 }
 
+/* Without memory a connection is not let in, and nothing of it is kept. */
+static void
+test_no_memory(void **state)
+{
+    (void)state;
+    for (long n = 1; n <= 4; n++) {
+        struct one one;
+        fail_alloc_at(n);
+        one = admit_one("192.0.2.1");
+        fail_alloc_at(0);
+        if (n == 1 && one.connection != NULL) {
+            fail_msg("it did not need memory");
+        }
+        if (one.connection != NULL) {
+            close_one(one);
+        }
+        assert_int_equal(metrics.connections, 0);
+    }
+    assert_true(count_of(REFUSAL_MEMORY) >= 3);
+    assert_true(is_let_in("192.0.2.1"));
+}
+
 /* ---- The clock ----------------------------------------------------------- */
 
 /* A request and an answer that take too long are cut; the request concludes
@@ -634,6 +657,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_claim, set_up_patient, tear_down),
         cmocka_unit_test_setup_teardown(test_lost, set_up_patient, tear_down),
         cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory_way, set_up_patient,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_late, set_up, tear_down),
