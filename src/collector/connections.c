@@ -644,6 +644,12 @@ connection_context(const struct connection *connection)
 }
 
 bool
+connection_mute(const struct connection *connection)
+{
+    return connection != NULL && atomic_load(&connection->state) == OPENED;
+}
+
+bool
 connection_cut(const struct connection *connection)
 {
     return connection != NULL && atomic_load(&connection->state) == LATE;

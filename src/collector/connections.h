@@ -126,6 +126,8 @@ void connection_answered(struct connection *connection, bool good);
 void connection_sent(struct connection *connection);
 /* The limits' `context`; NULL: none. */
 void *connection_context(const struct connection *connection);
+/* Whether bytes came, and never a request's first line. */
+bool connection_mute(const struct connection *connection);
 /* Whether it was cut. */
 bool connection_cut(const struct connection *connection);
 

@@ -57,7 +57,7 @@ static const struct {
                       "different ones, and are refused (400)"},
     [REFUSAL_LIBRARY] = {"request", "malformed", "heads-malformed",
                          SOTTO_LOG_INFO,
-                         "requests come that are no HTTP, and are refused"},
+                         "what comes is no HTTP, and is refused"},
     [REFUSAL_CLIENT] = {"request", "client", "client-full", SOTTO_LOG_WARNING,
                         "a client behind the proxy has as many requests on "
                         "their way as it may: more of it are refused (503)"},

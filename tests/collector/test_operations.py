@@ -264,6 +264,28 @@ def test_client_header(m):
     expect(c.stop() == 0, c.said())
 
 
+def test_core(m):
+    """Reports on their way are in no core file."""
+    c = Collector(m, store="core.db")
+    with open(f"/proc/{c.process.pid}/limits", encoding="ascii") as limits:
+        line = next(x for x in limits if x.startswith("Max core file"))
+    expect(line.split()[4:6] == ["0", "0"], line)
+    expect(c.stop() == 0, c.said())
+
+
+def test_library(m):
+    """What the HTTP library answers by itself is counted, too."""
+    c = Collector(m, store="library.db")
+    for _ in range(2):
+        got = c.raw(b"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 1)
+        expect(status_of(got) == 505, f"{got}")
+    expect(until(lambda: c.metric(
+        'refused_total{what="request",why="malformed"}') == 2),
+        "they are not counted")
+    expect(until(lambda: " heads-malformed: " in c.said()), "not said")
+    expect(c.stop() == 0, c.said())
+
+
 def test_log(m):
     """Time, level and event, for people and as JSON; the journal has a time
     of its own."""
@@ -300,6 +322,8 @@ def main():
         test_check_config(m)
         test_proxy_protocol(m)
         test_client_header(m)
+        test_core(m)
+        test_library(m)
         test_log(m)
     finish()
 
