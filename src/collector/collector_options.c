@@ -153,10 +153,10 @@ text_at(struct sotto_collector_options *options, size_t i)
 }
 
 void
-options_free(struct sotto_collector_options *options)
+options_free(struct sotto_collector_options *own)
 {
     const char **text;
-    for (size_t i = 0; (text = text_at(options, i)) != NULL; i++) {
+    for (size_t i = 0; (text = text_at(own, i)) != NULL; i++) {
         char *plain;
         memcpy(&plain, text, sizeof plain);
         free(plain);

@@ -1,6 +1,7 @@
 /*
- * watching.c: what is told to whoever watches a collector: counts of all clients
- * together, and what it stands on: its version, certificate, store and disk.
+ * watching.c: what is told to whoever watches a collector: counts of all
+ * clients together, and what it stands on: its version, certificate, store and
+ * disk.
  */
 #include <inttypes.h>
 
@@ -50,7 +51,7 @@ put_store(const char *url, struct host_text *text)
 
 void
 watching_write(struct sotto_collector *collector,
-             const struct campaigns *campaigns, struct host_text *text)
+               const struct campaigns *campaigns, struct host_text *text)
 {
     uint64_t end = certificates_end(collector->certificates);
     metrics_write(&collector->metrics, text);
