@@ -74,12 +74,11 @@ cut_connection(struct connections *connections, struct connection *connection,
         (void)send(connection->fd, late, sizeof late - 1,
                    MSG_NOSIGNAL | MSG_DONTWAIT);
     }
-    (void)shutdown(connection->fd, SHUT_RDWR);
     if (state != IDLE && !gone) {
-        atomic_fetch_add_explicit(&connections->metrics->late, 1,
-                                  memory_order_relaxed);
+        atomic_fetch_add(&connections->metrics->late, 1);
         refusals_count(connections->refusals, REFUSAL_LATE);
     }
+    (void)shutdown(connection->fd, SHUT_RDWR);
 }
 
 /* Whether the other side has ended, and the server has read all that came. The

@@ -43,8 +43,9 @@ static const struct {
                       "all places for connections are taken: those between "
                       "requests give way"},
     [REFUSAL_SLOW] = {"cut", "slow", "giving-way-slow", SOTTO_LOG_WARNING,
-                      "all places for connections are taken: those whose "
-                      "requests or answers take long give way"},
+                      "all places for connections, or all memory for long "
+                      "requests, are taken: those whose requests or answers "
+                      "take long give way"},
     [REFUSAL_FRESH] = {"cut", "fresh", "giving-way-fresh", SOTTO_LOG_WARNING,
                        "all places for connections are taken: origins that "
                        "have many lose requests on their way to those that "
