@@ -127,7 +127,13 @@ sweep_on(void *context)
     while (!connections->stopping) {
         struct timespec until;
         sweep_connections(connections);
+        /* Whoever reads the log may be slow: nobody else waits for that. */
+        (void)pthread_mutex_unlock(&connections->lock);
         refusals_tell(connections->refusals, now_ms());
+        (void)pthread_mutex_lock(&connections->lock);
+        if (connections->stopping) {
+            break;
+        }
         (void)clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += SWEEP_NS;
         until.tv_sec += until.tv_nsec / 1000000000L;
