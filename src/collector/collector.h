@@ -2,6 +2,7 @@
  * collector.h: what the files of the collector share.
  *
  *     collector.c   its life: starting, reading mechanisms again, stopping
+ *     collector_options.c  what can be set of it
  *     handler.c     one request: from the server's callbacks to an answer
  *     head.c        what of its head decides
  *     answers.c     an answer as the server takes it
@@ -71,6 +72,17 @@ __attribute__((format(printf, 4, 5))) void
 collector_log(const struct sotto_collector *collector,
               enum sotto_log_level level, const char *code, const char *format,
               ...);
+
+/* ---- collector_options.c ------------------------------------------------- */
+
+/* Completes and checks options, and makes `own` of them, with copies of the
+   texts that are needed later; `own` is to be freed also on failure. */
+SOTTO_CHECKED enum sotto_status
+options_take(struct sotto_collector_options *own,
+             struct sotto_collector_options *options, struct sotto_error *err);
+void options_free(struct sotto_collector_options *own);
+/* Whether clients can be told apart by where they come from. */
+bool options_know_clients(const struct sotto_collector_options *options);
 
 /* ---- handler.c: what the server of an entrance calls --------------------- */
 

@@ -33,7 +33,8 @@ struct connections {
     struct origins *origins;
     atomic_size_t count, leaving; /* all; those that are leaving */
     atomic_size_t proven;
-    size_t taken; /* bytes */
+    size_t taken;    /* bytes */
+    size_t returned; /* of them, of those that are leaving: as good as there */
 };
 
 static uint64_t
@@ -73,12 +74,11 @@ cut_connection(struct connections *connections, struct connection *connection,
         (void)send(connection->fd, late, sizeof late - 1,
                    MSG_NOSIGNAL | MSG_DONTWAIT);
     }
-    (void)shutdown(connection->fd, SHUT_RDWR);
     if (state != IDLE && !gone) {
-        atomic_fetch_add_explicit(&connections->metrics->late, 1,
-                                  memory_order_relaxed);
+        atomic_fetch_add(&connections->metrics->late, 1);
         refusals_count(connections->refusals, REFUSAL_LATE);
     }
+    (void)shutdown(connection->fd, SHUT_RDWR);
 }
 
 /* Whether the other side has ended, and the server has read all that came. The
@@ -127,7 +127,13 @@ sweep_on(void *context)
     while (!connections->stopping) {
         struct timespec until;
         sweep_connections(connections);
+        /* Whoever reads the log may be slow: nobody else waits for that. */
+        (void)pthread_mutex_unlock(&connections->lock);
         refusals_tell(connections->refusals, now_ms());
+        (void)pthread_mutex_lock(&connections->lock);
+        if (connections->stopping) {
+            break;
+        }
         (void)clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += SWEEP_NS;
         until.tv_sec += until.tv_nsec / 1000000000L;
@@ -245,6 +251,17 @@ forget_connection(struct connections *connections,
     host_wipe_free(connection, sizeof *connection);
 }
 
+/* One that is LATE already. */
+static void
+send_away(struct connections *connections, struct connection *leaver)
+{
+    leaver->leaving = true;
+    connections->returned += leaver->memory;
+    origins_discount(leaver->origin);
+    atomic_fetch_add(&connections->leaving, 1);
+    (void)shutdown(leaver->fd, SHUT_RDWR);
+}
+
 /* Cuts one for a newcomer; false: none gives way. */
 static bool
 make_way(struct connections *connections,
@@ -266,10 +283,7 @@ make_way(struct connections *connections,
         forget_connection(connections, leaver);
         return true;
     }
-    leaver->leaving = true;
-    origins_discount(leaver->origin);
-    atomic_fetch_add(&connections->leaving, 1);
-    (void)shutdown(leaver->fd, SHUT_RDWR);
+    send_away(connections, leaver);
     return true;
 }
 
@@ -473,23 +487,45 @@ connections_claim(struct connections *connections,
     return good;
 }
 
+/* Whether there is memory, perhaps by cutting those that are slow. */
+static bool
+find_memory(struct connections *connections, const struct origin *origin,
+            size_t size)
+{
+    const struct connections_limits *limits = &connections->limits;
+    if (size > limits->memory_address_most - origin->taken) {
+        return false;
+    }
+    while (size >
+           limits->memory_most + connections->returned - connections->taken) {
+        int arriving = ARRIVING;
+        struct connection *leaver =
+            giving_way_memory(connections->first, now_ms(), origin);
+        if (leaver == NULL ||
+            !atomic_compare_exchange_strong(&leaver->state, &arriving, LATE)) {
+            return false;
+        }
+        refusals_count(connections->refusals, REFUSAL_SLOW);
+        send_away(connections, leaver);
+    }
+    return true;
+}
+
 bool
 connections_take(struct connections *connections, struct connection *connection,
                  size_t size)
 {
-    const struct connections_limits *limits = &connections->limits;
-    struct origin *origin;
     bool room;
     if (size == 0 || connection == NULL) {
         return size == 0;
     }
     (void)pthread_mutex_lock(&connections->lock);
-    origin = connection->origin;
-    room = size <= limits->memory_most - connections->taken &&
-           size <= limits->memory_address_most - origin->taken;
+    room = !connection->leaving &&
+           find_memory(connections, connection->origin, size);
     if (room) {
         connections->taken += size;
-        origin->taken += size;
+        connection->origin->taken += size;
+        connection->memory += size;
     }
     (void)pthread_mutex_unlock(&connections->lock);
     return room;
@@ -502,7 +538,9 @@ connections_give(struct connections *connections, struct connection *connection,
     if (size > 0 && connection != NULL) {
         (void)pthread_mutex_lock(&connections->lock);
         connections->taken -= size;
+        connections->returned -= connection->leaving ? size : 0;
         connection->origin->taken -= size;
+        connection->memory -= size;
         (void)pthread_mutex_unlock(&connections->lock);
     }
 }
@@ -608,6 +646,12 @@ void *
 connection_context(const struct connection *connection)
 {
     return connection != NULL ? connection->all->limits.context : NULL;
+}
+
+bool
+connection_mute(const struct connection *connection)
+{
+    return connection != NULL && atomic_load(&connection->state) == OPENED;
 }
 
 bool

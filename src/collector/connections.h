@@ -98,9 +98,10 @@ bool connections_claim(struct connections *connections,
                        struct connection *connection,
                        const struct sockaddr *address);
 
-/* Takes so many bytes of the memory that all share, for a request; false: they
-   are not there, or not for this origin. What was taken is to be given back
-   before the connection is closed. Without a connection there is none. */
+/* Takes so many bytes of the memory that all share, for a request; slow
+   requests of origins that have more give theirs. False: they are not there, or
+   not for this origin. What was taken is to be given back before the connection
+   is closed. Without a connection there is none. */
 bool connections_take(struct connections *connections,
                       struct connection *connection, size_t size);
 void connections_give(struct connections *connections,
@@ -125,6 +126,8 @@ void connection_answered(struct connection *connection, bool good);
 void connection_sent(struct connection *connection);
 /* The limits' `context`; NULL: none. */
 void *connection_context(const struct connection *connection);
+/* Whether bytes came, and never a request's first line. */
+bool connection_mute(const struct connection *connection);
 /* Whether it was cut. */
 bool connection_cut(const struct connection *connection);
 

@@ -90,3 +90,21 @@ giving_way_choose(struct connection *first, uint64_t now,
     }
     return best;
 }
+
+struct connection *
+giving_way_memory(struct connection *first, uint64_t now,
+                  const struct origin *origin)
+{
+    struct connection *best = NULL;
+    for (struct connection *c = first; c != NULL; c = c->next) {
+        size_t taken = c->origin->taken;
+        if (c->memory > 0 && !c->leaving && taken > origin->taken &&
+            atomic_load(&c->state) == ARRIVING &&
+            way_of(c, ARRIVING, giving_way_age(c, now)) == WAY_SLOW &&
+            (best == NULL || taken > best->origin->taken ||
+             (taken == best->origin->taken && c->memory > best->memory))) {
+            best = c;
+        }
+    }
+    return best;
+}

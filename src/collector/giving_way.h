@@ -38,6 +38,7 @@ struct connection {
     atomic_uint_fast64_t since; /* milliseconds of the monotonic clock */
     atomic_size_t bytes;        /* of a body, so far */
     unsigned gone;              /* the sweeper's: looks that found it gone */
+    size_t memory;              /* bytes of what all share */
 };
 
 /* Who asks for a place. */
@@ -64,5 +65,10 @@ uint64_t giving_way_age(const struct connection *connection, uint64_t now);
 /* The one of a list that leaves for a newcomer. */
 struct giving_way giving_way_choose(struct connection *first, uint64_t now,
                                     const struct giving_way_newcomer *newcomer);
+
+/* The one whose memory is wanted for an origin's: it is slow to arrive, and its
+   origin has more of it than that one, and most; NULL: there is none. */
+struct connection *giving_way_memory(struct connection *first, uint64_t now,
+                                     const struct origin *origin);
 
 #endif

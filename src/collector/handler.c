@@ -75,6 +75,9 @@ handler_connection(void *entrance, struct MHD_Connection *connection,
             connection_taken(*socket_context);
         }
     } else {
+        if (connection_mute(*socket_context)) {
+            refusals_count(&own->collector->refusals, REFUSAL_LIBRARY);
+        }
         connections_close(own->connections, *socket_context);
         *socket_context = NULL;
     }
@@ -576,7 +579,8 @@ handler_access(void *entrance, struct MHD_Connection *connection,
     return conclude_request(own);
 }
 
-/* What is no HTTP never gets to us: the library answers it. */
+/* What is no HTTP never gets to us: the library answers it, here after a first
+   line that it took, in handler_connection before one. */
 static void
 count_library(struct request *request, enum MHD_RequestTerminationCode code)
 {

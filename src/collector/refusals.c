@@ -43,8 +43,9 @@ static const struct {
                       "all places for connections are taken: those between "
                       "requests give way"},
     [REFUSAL_SLOW] = {"cut", "slow", "giving-way-slow", SOTTO_LOG_WARNING,
-                      "all places for connections are taken: those whose "
-                      "requests or answers take long give way"},
+                      "all places for connections, or all memory for long "
+                      "requests, are taken: those whose requests or answers "
+                      "take long give way"},
     [REFUSAL_FRESH] = {"cut", "fresh", "giving-way-fresh", SOTTO_LOG_WARNING,
                        "all places for connections are taken: origins that "
                        "have many lose requests on their way to those that "
@@ -57,7 +58,7 @@ static const struct {
                       "different ones, and are refused (400)"},
     [REFUSAL_LIBRARY] = {"request", "malformed", "heads-malformed",
                          SOTTO_LOG_INFO,
-                         "requests come that are no HTTP, and are refused"},
+                         "what comes is no HTTP, and is refused"},
     [REFUSAL_CLIENT] = {"request", "client", "client-full", SOTTO_LOG_WARNING,
                         "a client behind the proxy has as many requests on "
                         "their way as it may: more of it are refused (503)"},

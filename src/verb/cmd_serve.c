@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cli/json_print.h"
 #include "cli/output_file.h"
@@ -136,6 +137,14 @@ run_until_stopped(struct sotto_collector *collector, struct serve_log *log)
     }
 }
 
+/* Reports on their way and ids would be in one. */
+static void
+forbid_cores(void)
+{
+    const struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+}
+
 static int
 run_collector(const struct cli_args *args,
               struct sotto_collector_options *options, struct serve_log *log)
@@ -143,6 +152,7 @@ run_collector(const struct cli_args *args,
     struct sotto_collector *collector = NULL;
     struct sotto_error err = {0};
     int status;
+    forbid_cores();
     take_signals();
     if (sotto_collector_start(options, &collector, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);

@@ -102,9 +102,9 @@ def test_limits(m):
     let in when there is room."""
     c = Collector(m, "--connections", 10, "--per-address", 6, store="limit.db")
     held = [open_socket(c) for _ in range(6)]
-    for s in held:
-        s.sendall(b"GET /healthz HTTP/1.1\r\n")
-    time.sleep(0.2 * SLOW)
+    for s in held:  # fast enough not to give way for half a minute
+        s.sendall(request(b"", length=200000) + b"STO1" + b"x" * 120000)
+    time.sleep(0.2)
     with open_socket(c) as s:
         try:
             s.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -112,7 +112,7 @@ def test_limits(m):
         except ConnectionError:
             pass
     for s in held:
-        s.sendall(b"Host: x\r\n\r\n")
+        s.sendall(b"x" * (200000 - 120004))
         expect(status_of(s.recv(4096)) == 200, "one within the limit")
         s.close()
     expect(until(lambda: c.raw(b"GET /healthz HTTP/1.0\r\n\r\n", 3)[9:12] ==

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "collector/connections.h"
+#include "fail_alloc.h"
 
 #define MOST ((size_t)8)
 #define ADDRESS_MOST ((size_t)6)
@@ -541,6 +542,72 @@ test_memory(void **state)
     }
 }
 
+/* Where it is all taken, slow requests of origins that have more give theirs,
+   and no others. */
+static void
+test_memory_way(void **state)
+{
+    static const char *const names[] = {"192.0.2.1", "192.0.2.2", "192.0.2.3",
+                                        "192.0.2.4", "192.0.2.5"};
+    struct one one[5];
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        one[i] = open_one(names[i]);
+        connection_line(one[i].connection);
+        if (i < 4) {
+            assert_true(connections_take(all, one[i].connection, 250 - i));
+        }
+    }
+    assert_false(connections_take(all, one[4].connection, 100));
+    assert_true(connection_complete(one[0].connection));
+    pause_ms(1005);
+    connection_grew(one[1].connection, 100000);
+    assert_true(connections_take(all, one[4].connection, 100));
+    assert_true(is_shut(one[2], 0));
+    assert_false(is_shut(one[0], 0));
+    assert_false(is_shut(one[1], 0));
+    assert_false(is_shut(one[3], 0));
+    /* What it had is as good as there, and counted once. */
+    assert_true(connections_take(all, one[4].connection, 100));
+    assert_false(connections_take(all, one[2].connection, 1));
+    connections_give(all, one[2].connection, 248);
+    assert_false(is_shut(one[3], 0));
+    assert_true(connections_take(all, one[4].connection, 47));
+    assert_true(connections_take(all, one[4].connection, 3));
+    assert_false(is_shut(one[3], 0));
+    connections_give(all, one[4].connection, 250);
+    for (size_t i = 0; i < 4; i++) {
+        if (i != 2) {
+            connections_give(all, one[i].connection, 250 - i);
+        }
+    }
+    for (size_t i = 0; i < 5; i++) {
+        close_one(one[i]);
+    }
+}
+
+/* Without memory a connection is not let in, and nothing of it is kept. */
+static void
+test_no_memory(void **state)
+{
+    (void)state;
+    for (long n = 1; n <= 4; n++) {
+        struct one one;
+        fail_alloc_at(n);
+        one = admit_one("192.0.2.1");
+        fail_alloc_at(0);
+        if (n == 1 && one.connection != NULL) {
+            fail_msg("it did not need memory");
+        }
+        if (one.connection != NULL) {
+            close_one(one);
+        }
+        assert_int_equal(metrics.connections, 0);
+    }
+    assert_true(count_of(REFUSAL_MEMORY) >= 3);
+    assert_true(is_let_in("192.0.2.1"));
+}
+
 /* ---- The clock ----------------------------------------------------------- */
 
 /* A request and an answer that take too long are cut; the request concludes
@@ -590,6 +657,9 @@ main(void)
         cmocka_unit_test_setup_teardown(test_claim, set_up_patient, tear_down),
         cmocka_unit_test_setup_teardown(test_lost, set_up_patient, tear_down),
         cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_memory_way, set_up_patient,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_late, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

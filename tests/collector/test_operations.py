@@ -10,12 +10,17 @@ import socket
 import ssl
 import struct
 import subprocess
+import time
 
 from collecting import (SLOW, TOKEN, Campaign, Collector, expect, finish,
                         scratch, status_of, until)
 
 MONITOR = "a-token-of-the-monitor"
 SERVE = (os.environ["SOTTO"], "serve")
+# A request that arrives fast enough not to give way for half a minute.
+BUSY = (b"POST /v1/campaigns/m/reports HTTP/1.1\r\nHost: x\r\nContent-Type: "
+        b"application/octet-stream\r\nContent-Length: 200000\r\n\r\nSTO1" +
+        b"x" * 120000)
 
 
 def get(c, path, port=None, token=None, more=b""):
@@ -214,12 +219,12 @@ def test_proxy_protocol(m):
         s.settimeout(10 * SLOW)
         for piece in (binary[:7], binary[7:] + tail[:9], tail[9:] + b"\r\n"):
             s.sendall(piece)
-            until(lambda: False, 0.05)
+            time.sleep(0.05)
         expect(s.recv(100).startswith(b"HTTP/1.1 200"), "in pieces")
     held = [socket.create_connection(("127.0.0.1", c.port)) for _ in range(2)]
     for s in held:
-        s.sendall(line % b"192.0.2.9" + tail)
-    until(lambda: False, 0.2)
+        s.sendall(line % b"192.0.2.9" + BUSY)
+    time.sleep(0.2)
     expect(c.raw(line % b"192.0.2.9" + tail + b"\r\n", 1) == b"", "a third")
     expect(status_of(c.raw(line % b"192.0.2.10" + tail + b"\r\n", 1)) == 200,
            "another one's")
@@ -244,7 +249,7 @@ def test_client_header(m):
     for _ in range(2):
         held.append(socket.create_connection(("127.0.0.1", c.port)))
         held[-1].sendall(head % (m.size, b"192.0.2.1"))
-    until(lambda: False, 0.2)
+    time.sleep(0.2 * SLOW)
     for name, wanted in ((b"192.0.2.1", 503), (b"192.0.2.2", 200),
                          (b"[2001:db8::1]:7", 200), (b"unknown", 200)):
         got = c.raw(head % (m.size, name) + m.new(), 1)
@@ -256,6 +261,28 @@ def test_client_header(m):
         s.close()
     expect(until(lambda: "client-full" in c.said()), "not said")
     expect("192.0.2" not in c.said(), c.said())
+    expect(c.stop() == 0, c.said())
+
+
+def test_core(m):
+    """Reports on their way are in no core file."""
+    c = Collector(m, store="core.db")
+    with open(f"/proc/{c.process.pid}/limits", encoding="ascii") as limits:
+        line = next(x for x in limits if x.startswith("Max core file"))
+    expect(line.split()[4:6] == ["0", "0"], line)
+    expect(c.stop() == 0, c.said())
+
+
+def test_library(m):
+    """What the HTTP library answers by itself is counted, too."""
+    c = Collector(m, store="library.db")
+    for _ in range(2):
+        got = c.raw(b"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 1)
+        expect(status_of(got) == 505, f"{got}")
+    expect(until(lambda: c.metric(
+        'refused_total{what="request",why="malformed"}') == 2),
+        "they are not counted")
+    expect(until(lambda: " heads-malformed: " in c.said()), "not said")
     expect(c.stop() == 0, c.said())
 
 
@@ -295,6 +322,8 @@ def main():
         test_check_config(m)
         test_proxy_protocol(m)
         test_client_header(m)
+        test_core(m)
+        test_library(m)
         test_log(m)
     finish()
 

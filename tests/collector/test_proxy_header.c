@@ -69,7 +69,7 @@ test_whole(void **state)
                              PROXY_HEADER_CUT);
             assert_int_equal(size, 999);
         }
-        memcpy(more + cases[i].size, "GET /", 5);
+        memset(more + cases[i].size, 'G', 5);
         assert_int_equal(
             proxy_header_read(more, cases[i].size + 5, &size, &address),
             PROXY_HEADER_WHOLE);
