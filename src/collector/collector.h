@@ -9,7 +9,8 @@
  *     judge.c       what of a body is taken: no socket
  *     writer.c      the store's thread, and
  *     mover.c       what it does about windows
- *     pages.c       what is shown to who looks, made by a thread of its own
+ *     pages.c       what is shown to who looks, made by a thread of its own, from
+ *     known.c       what it has read of released reports
  *     connections.c who is connected, the clock over requests, their memory
  */
 #ifndef SOTTO_COLLECTOR_COLLECTOR_H
