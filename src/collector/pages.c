@@ -156,7 +156,7 @@ describe_known(const struct pages *pages, const struct known *known)
         .released = atomic_load(&campaign->released),
         .store = true,
         .batches = atomic_load(&campaign->batches),
-        .waiting = atomic_load(&campaign->waiting),
+        .waiting = atomic_load(&campaign->held),
         .step = known->step,
         .steps = known->steps,
         .trouble = known_trouble(known),
@@ -420,8 +420,7 @@ sum_counts(struct pages *pages)
     for (size_t i = 0; i < pages->count; i++) {
         const struct campaign *campaign = pages->known[i].campaign;
         sum += 3 * atomic_load(&campaign->released) +
-               atomic_load(&campaign->waiting) +
-               atomic_load(&campaign->batches);
+               atomic_load(&campaign->held) + atomic_load(&campaign->batches);
     }
     return sum;
 }
