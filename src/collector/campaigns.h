@@ -31,6 +31,7 @@ struct campaign {
     size_t accuracies;
     /* As the store counted last, for metrics. */
     atomic_uint_fast64_t waiting, released, batches;
+    atomic_uint_fast64_t held; /* waiting, of windows that have ended */
 };
 
 /* A name that was served before, by this snapshot's forerunners. */

@@ -11,38 +11,17 @@
 
 #include <sodium.h>
 
+#include "collector/known.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/text.h"
-#include "mechanism/mechanism.h"
-#include "report/report.h"
 #include "sotto/results.h"
-#include "store/store.h"
 
 #define CONFIDENCE 0.95
-#define STEPS_MOST 128u  /* of the chart of released reports */
-#define ROWS_MOST 65536u /* estimates that are computed for a page */
-#define SHOW_S 10.0      /* while many batches are read: how often */
+#define SHOW_S 10.0 /* while many batches are read: how often */
 #define POLICY_SIZE 256u
 #define PACE 3.0 /* it rests so many times as long as it works */
 #define REFUSED (JUDGE_VERDICTS - 1) /* every verdict but the first */
-
-/* What is known of one mechanism's released reports. */
-struct known {
-    struct campaigns *origin; /* held: the mechanism is theirs */
-    const struct sotto_mechanism *mechanism;
-    struct campaign *campaign; /* of the snapshot of now, with its counts */
-    struct sotto_estimate *estimate; /* NULL: too many rows */
-    struct sotto_margins *margins;
-    uint64_t counted, batches; /* read so far, and the last one's number */
-    uint64_t last;
-    /* Reports in the first batches: of each `stride` of them. */
-    uint64_t step[STEPS_MOST];
-    size_t steps;
-    uint64_t stride;
-    bool failed;
-    char trouble[300]; /* "": none */
-};
 
 struct pages_page {
     char *name, *html;
@@ -164,135 +143,7 @@ publish(struct pages *pages, struct pages_held *held)
     pages_release(before);
 }
 
-/* ---- What is known ------------------------------------------------------- */
-
-static void
-clear_known(struct known *known)
-{
-    sotto_estimate_free(known->estimate);
-    sotto_margins_free(known->margins);
-    campaigns_release(known->origin);
-}
-
-/* More estimates than a page can show cost time and memory for nothing. */
-static enum sotto_status
-begin_known(struct campaigns *campaigns, struct campaign *campaign,
-            struct known *known, struct sotto_error *err)
-{
-    enum sotto_status status;
-    *known = (struct known){.origin = campaigns_hold(campaigns),
-                            .mechanism = campaign->mechanism,
-                            .campaign = campaign,
-                            .stride = 1};
-    status = sotto_estimate_new(campaign->mechanism, &known->estimate, err);
-    status = HOST_THEN(
-        status, sotto_margins_new(campaign->mechanism, &known->margins, err));
-    if (status == SOTTO_STATUS_LIMIT ||
-        (status == SOTTO_STATUS_OK &&
-         sotto_estimate_rows(known->estimate) > ROWS_MOST)) {
-        sotto_estimate_free(known->estimate);
-        sotto_margins_free(known->margins);
-        known->estimate = NULL;
-        known->margins = NULL;
-        (void)snprintf(known->trouble, sizeof known->trouble, "%s",
-                       "This mechanism gives more estimates than a page can "
-                       "show: sotto decode prints them.");
-        status = SOTTO_STATUS_OK;
-    }
-    return status;
-}
-
-/* Adds a batch to the chart, in which two steps become one when it is full. */
-static void
-note_step(struct known *known)
-{
-    if (known->batches % known->stride != 0) {
-        return;
-    }
-    if (known->steps == STEPS_MOST) {
-        for (size_t i = 0; i < STEPS_MOST / 2; i++) {
-            known->step[i] = known->step[2 * i + 1];
-        }
-        known->steps = STEPS_MOST / 2;
-        known->stride *= 2;
-        if (known->batches % known->stride != 0) {
-            return;
-        }
-    }
-    known->step[known->steps++] = known->counted;
-}
-
-static void
-add_batch(struct known *known, const struct store_batch *batch)
-{
-    size_t size = known->mechanism->shape.report_size;
-    for (size_t i = 0; known->estimate != NULL && i < batch->count; i++) {
-        const uint8_t *report = batch->reports + i * size;
-        sotto_estimate_add(known->estimate, report);
-        sotto_margins_add(known->margins, report);
-    }
-    known->counted += batch->count;
-    known->last = batch->number;
-    known->batches++;
-    note_step(known);
-}
-
-/* The next batch; its number is 0 if there is none. */
-static enum sotto_status
-read_batch(const struct pages *pages, const struct known *known,
-           struct store_batch *ret_batch, struct sotto_error *err)
-{
-    struct store_reader *reader = NULL;
-    enum sotto_status status =
-        store_reader_open(pages->options.store, &reader, NULL, err);
-    status = HOST_THEN(status,
-                       store_reader_next(reader, known->mechanism->shape.hash,
-                                         known->last, ret_batch, err));
-    store_reader_free(reader);
-    return status;
-}
-
-/* Reads one batch; false: there is none, or it cannot be read. */
-static bool
-take_batch(struct pages *pages, struct known *known)
-{
-    struct store_batch batch = {0};
-    struct sotto_error err = {0};
-    if (read_batch(pages, known, &batch, &err) != SOTTO_STATUS_OK) {
-        if (!known->failed) {
-            log_pages(pages, SOTTO_LOG_WARNING,
-                      "the page to look at lacks batches that cannot be read",
-                      &err);
-        }
-        known->failed = true;
-        return false;
-    }
-    known->failed = false;
-    if (batch.number == 0) {
-        return false;
-    }
-    add_batch(known, &batch);
-    free(batch.reports);
-    return true;
-}
-
 /* ---- Making them --------------------------------------------------------- */
-
-static const char *
-find_trouble(const struct known *known)
-{
-    if (known->trouble[0] != '\0') {
-        return known->trouble;
-    }
-    if (known->failed) {
-        return "Some batches cannot be read: the collector's log says why. "
-               "Estimates are of the others.";
-    }
-    if (known->counted < atomic_load(&known->campaign->released)) {
-        return "Not all released reports are counted yet.";
-    }
-    return NULL;
-}
 
 static struct sotto_results_campaign
 describe_known(const struct pages *pages, const struct known *known)
@@ -305,10 +156,10 @@ describe_known(const struct pages *pages, const struct known *known)
         .released = atomic_load(&campaign->released),
         .store = true,
         .batches = atomic_load(&campaign->batches),
-        .waiting = atomic_load(&campaign->waiting),
+        .waiting = atomic_load(&campaign->held),
         .step = known->step,
         .steps = known->steps,
-        .trouble = find_trouble(known),
+        .trouble = known_trouble(known),
         .estimate = known->estimate,
         .margins = known->margins,
         .counted = known->counted,
@@ -453,7 +304,7 @@ forget_known(struct pages *pages)
 {
     for (size_t i = 0; i < pages->count; i++) {
         if (pages->known[i].origin != NULL) {
-            clear_known(&pages->known[i]);
+            known_clear(&pages->known[i]);
         }
     }
     free(pages->known);
@@ -479,7 +330,7 @@ follow_campaigns(struct pages *pages, struct campaigns *campaigns)
     while (status == SOTTO_STATUS_OK && count < campaigns->count) {
         struct campaign *campaign = &campaigns->campaign[count];
         if (!keep_known(pages, campaign, &known[count])) {
-            status = begin_known(campaigns, campaign, &known[count], &err);
+            status = known_begin(campaigns, campaign, &known[count], &err);
         }
         count++;
     }
@@ -523,6 +374,23 @@ wait_for(struct pages *pages, double seconds)
     return !ending;
 }
 
+/* Reads one batch; false: there is none, or it cannot be read, which is said
+   once. */
+static bool
+read_batch(struct pages *pages, struct known *known)
+{
+    struct sotto_error err = {0};
+    bool failed = known->failed, more = false;
+    if (known_read(known, pages->options.store, &more, &err) !=
+            SOTTO_STATUS_OK &&
+        !failed) {
+        log_pages(pages, SOTTO_LOG_WARNING,
+                  "the page to look at lacks batches that cannot be read",
+                  &err);
+    }
+    return more;
+}
+
 /* Reads what was released and not read, at a pace that leaves the processor to
    those who answer; shows how far it came from time to time. */
 static void
@@ -531,7 +399,7 @@ catch_up(struct pages *pages)
     double shown = host_seconds();
     for (size_t i = 0; i < pages->count; i++) {
         double began = host_seconds();
-        while (take_batch(pages, &pages->known[i])) {
+        while (read_batch(pages, &pages->known[i])) {
             if (!wait_for(pages, PACE * (host_seconds() - began))) {
                 return;
             }
@@ -552,8 +420,7 @@ sum_counts(struct pages *pages)
     for (size_t i = 0; i < pages->count; i++) {
         const struct campaign *campaign = pages->known[i].campaign;
         sum += 3 * atomic_load(&campaign->released) +
-               atomic_load(&campaign->waiting) +
-               atomic_load(&campaign->batches);
+               atomic_load(&campaign->held) + atomic_load(&campaign->batches);
     }
     return sum;
 }

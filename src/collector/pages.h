@@ -12,8 +12,9 @@
  * batch at a time, so that its log can be cut in between.
  *
  * What a page tells changes with the end of a window alone: counts are the
- * store's of then, and refusals are noted at that time. So nothing on it says
- * when a single report came. No page is made from reports that have not been
+ * store's of windows that have ended, without what the open one has when they
+ * are taken, and refusals are noted at that time. So nothing on it says when a
+ * single report came. No page is made from reports that have not been
  * released.
  */
 #ifndef SOTTO_COLLECTOR_PAGES_H

@@ -244,6 +244,7 @@ count_campaigns(struct writer *writer)
             atomic_store(&campaign->waiting, counts.waiting);
             atomic_store(&campaign->released, counts.released);
             atomic_store(&campaign->batches, counts.batches);
+            atomic_store(&campaign->held, counts.held);
         }
     }
 }

@@ -143,6 +143,8 @@ struct store_counts {
     uint64_t waiting;  /* incoming and held */
     uint64_t released; /* in batches */
     uint64_t batches;
+    uint64_t held; /* of those waiting, all of windows that have ended: of the
+                      one that is open nothing may be told yet */
 };
 SOTTO_CHECKED enum sotto_status store_count(struct store *store,
                                             uint32_t campaign,

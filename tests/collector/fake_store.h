@@ -276,7 +276,8 @@ fake_count(void *own, uint32_t campaign, struct store_counts *ret_counts,
     (void)err;
     FAKE(*ret_counts = ((struct store_counts){
              fake.disk.open + fake.disk.old + fake.disk.held,
-             fake.disk.released, fake.disk.released > 0}));
+             fake.disk.released, fake.disk.released > 0,
+             fake.disk.old + fake.disk.held}));
     return SOTTO_STATUS_OK;
 }
 

@@ -170,6 +170,15 @@ with scratch() as folder:
     # ---- A life later all of it is read again ----
     again = Collector(campaign, "--window", 3, "--batch-min", 100)
     expect(until(lambda: "From 150" in text_of(again, "/v1/page/m")), "again")
+
+    # ---- Of a window that is open nothing is told, whenever one ends ----
+    waiting, end = set(), time.monotonic() + 7
+    while time.monotonic() < end:
+        again.send(campaign.new(100))
+        page = text_of(again, "/v1/page/m")
+        if "From 150 reports" not in page:  # all of a window was released
+            waiting |= set(re.findall(r"last window</dt><dd>([\d,]+)<", page))
+    expect(waiting == {"0"}, f"waiting, while reports come: {waiting}")
     expect(again.stop() == 0, "it does not stop")
     plan.write_text("{\n")
     wrong = sotto("serve", "--mechanism", campaign.folder / "mechanisms",

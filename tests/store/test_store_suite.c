@@ -143,6 +143,37 @@ test_moves(void **state)
     }
 }
 
+/* Of the window that is open nothing is counted as held, also while the last
+   one is being moved. */
+static void
+test_held(void **state)
+{
+    bool done = false;
+    (void)state;
+    new_url();
+    struct store *store = open_store(url);
+    uint32_t c = campaign_of(store, 1);
+    put_many(store, c, 0, 7);
+    assert_int_equal(counts_of(store, c).held, 0);
+    assert_int_equal(counts_of(store, c).waiting, 7);
+    MUST(store_begin(store, &said));
+    MUST(store_end_window(store, &said));
+    MUST(store_commit(store, &said));
+    put_many(store, c, 7, 9);
+    assert_int_equal(counts_of(store, c).held, 7);
+    assert_int_equal(counts_of(store, c).waiting, 9);
+    while (!done) {
+        MUST(store_begin(store, &said));
+        MUST(store_advance(store, 3, 100, &done, &said));
+        MUST(store_commit(store, &said));
+        assert_int_equal(counts_of(store, c).held, 7);
+    }
+    move_window(store, ALL, 9);
+    expect_counts(store, c, 0, 9, 1);
+    assert_int_equal(counts_of(store, c).held, 0);
+    store_free(store);
+}
+
 static void
 test_batch_min(void **state)
 {
@@ -531,13 +562,14 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),     cmocka_unit_test(test_first_counts),
-        cmocka_unit_test(test_moves),       cmocka_unit_test(test_batch_min),
-        cmocka_unit_test(test_full_window), cmocka_unit_test(test_rollback),
-        cmocka_unit_test(test_misuse),      cmocka_unit_test(test_urls),
-        cmocka_unit_test(test_one_writer),  cmocka_unit_test(test_simulation),
-        cmocka_unit_test(test_reading),     cmocka_unit_test(test_order),
-        cmocka_unit_test(test_keys),        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_answers),    cmocka_unit_test(test_first_counts),
+        cmocka_unit_test(test_moves),      cmocka_unit_test(test_batch_min),
+        cmocka_unit_test(test_held),       cmocka_unit_test(test_full_window),
+        cmocka_unit_test(test_rollback),   cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_urls),       cmocka_unit_test(test_one_writer),
+        cmocka_unit_test(test_simulation), cmocka_unit_test(test_reading),
+        cmocka_unit_test(test_order),      cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_memory),
     };
     kind = "sqlite";
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -377,7 +377,8 @@ count_reports(void *own, uint32_t number, struct store_counts *ret_counts,
     const struct sqlite_campaign *campaign = &store->campaign[number - 1];
     *ret_counts = (struct store_counts){
         campaign->incoming[0] + campaign->incoming[1] + campaign->held,
-        campaign->released, campaign->batches};
+        campaign->released, campaign->batches,
+        campaign->incoming[1 - store->move.active] + campaign->held};
     return SOTTO_STATUS_OK;
 }
 
