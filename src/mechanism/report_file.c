@@ -156,7 +156,7 @@ sotto_report_writer_add_block(struct sotto_report_writer *writer,
 {
     size_t each = writer->mechanism->shape.report_size;
     enum sotto_status status = SOTTO_STATUS_OK;
-    if (writer->values == NULL) {
+    if (writer->values == NULL && block->count > 0) {
         return sotto_output_write(writer->output, block->reports,
                                   block->count * each, err);
     }

@@ -3,11 +3,13 @@
  */
 #include "mechanism/report_stream.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/error.h"
 #include "mechanism/id_set.h"
+#include "mechanism/report_json.h"
 
 struct sotto_report_stream {
     const struct sotto_mechanism *mechanism;
@@ -127,6 +129,7 @@ check_first(const struct sotto_report_stream *stream,
             const struct report_chunk *chunk, struct sotto_error *err)
 {
     const struct report_plan *plan = stream->mechanism->device.report;
+    struct sotto_error cause = {0};
     for (size_t i = 0; i < chunk->count; i++) {
         const uint8_t *report = chunk->reports + i * plan->size;
         if (memcmp(report + REPORT_MAGIC_SIZE, plan->hash, SOTTO_HASH_SIZE) ==
@@ -134,11 +137,16 @@ check_first(const struct sotto_report_stream *stream,
             return SOTTO_STATUS_OK;
         }
     }
-    return chunk->count == 0
-               ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                           "the collector's answer is no batch of this "
-                           "mechanism's reports");
+    if (chunk->count == 0) {
+        return SOTTO_STATUS_OK;
+    }
+    return report_json_fail_hash(stream->mechanism,
+                                 chunk->reports + REPORT_MAGIC_SIZE,
+                                 &cause) == SOTTO_STATUS_MEMORY
+               ? host_fail_memory(err)
+               : host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "the first report of batch %" PRIu64 ": %s",
+                           chunk->batch, cause.message);
 }
 
 static void

@@ -166,8 +166,8 @@ put_row_json(const struct row_list *list, size_t i,
     json_size(to, "reports", job->seen.reports);
     json_number(to, "eps", job->info.eps);
     json_number(to, "delta", job->info.delta);
-    json_size(to, "simulated", job->seen.simulated);
     json_size(to, "damaged", job->seen.damaged);
+    json_size(to, "simulated", job->seen.simulated);
     json_end(to);
 }
 

@@ -66,7 +66,7 @@ drain(struct sotto_report_stream *stream, uint8_t *ret_reports, size_t *ret_n)
     *ret_n = 0;
     while (status == SOTTO_STATUS_OK && block.count > 0) {
         status = sotto_report_stream_next(stream, &block, &err);
-        if (status == SOTTO_STATUS_OK) {
+        if (status == SOTTO_STATUS_OK && block.count > 0) {
             assert_true(*ret_n + block.count <= 2 * REPORTS);
             memcpy(ret_reports + *ret_n * each, block.reports,
                    block.count * each);
