@@ -82,8 +82,12 @@ static const struct setting settings[] = {
     SETTING_NEEDED("mechanism", AT(mechanisms), "M",
                    "a signed mechanism, or a folder of them"),
     SETTING_NEEDED("pub", AT(pub), "K.pub", "the public key that signed them"),
-    SETTING_NEEDED("store", AT(store), "sqlite:PATH",
-                   "where reports are kept; made if it is not there"),
+    SETTING_NEEDED("store", AT(store), "URL",
+                   "where reports are kept: sqlite:PATH, made if it is\n"
+                   "not there, or postgres://HOST/DATABASE"),
+    SETTING("window-keys", TEXT, AT(window_keys), 0, 0, NULL, "DIR",
+            "with postgres: a folder of this collector's own for the\n"
+            "keys of what waits; made if it is not there"),
     SETTING("listen", TEXT, AT(listen), 0, 0, SOTTO_LISTEN_DEFAULT, "HOST:PORT",
             "where to listen; port 0: any, no HOST: every address\n"
             "of the machine"),
@@ -204,15 +208,16 @@ take_options(struct sotto_collector *collector,
     *own = *options;
     own->tls_cert = own->tls_key = own->admin_token_file = NULL;
     own->listen = NULL;
-    if (!copy_text(&own->mechanisms)) {
-        own->pub = own->store = NULL;
-        return host_fail_memory(err);
+    const char **const text[] = {&own->mechanisms, &own->pub, &own->store,
+                                 &own->window_keys};
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        if (status != SOTTO_STATUS_OK) {
+            *text[i] = NULL; /* it is the caller's */
+        } else if (!copy_text(text[i])) {
+            status = host_fail_memory(err);
+        }
     }
-    if (!copy_text(&own->pub)) {
-        own->store = NULL;
-        return host_fail_memory(err);
-    }
-    return copy_text(&own->store) ? SOTTO_STATUS_OK : host_fail_memory(err);
+    return status;
 }
 
 /* ---- The server ---------------------------------------------------------- */
@@ -372,6 +377,7 @@ start_writer(struct sotto_collector *collector, struct sotto_error *err)
     const struct sotto_collector_options *options = &collector->options;
     const struct writer_options own = {
         .store = options->store,
+        .window_keys = options->window_keys,
         .simulation = options->simulation,
         .waiting_most = options->waiting_most,
         .sick_s = SICK_S,
@@ -592,6 +598,7 @@ sotto_collector_stop(struct sotto_collector *collector)
     free_text(collector->options.mechanisms);
     free_text(collector->options.pub);
     free_text(collector->options.store);
+    free_text(collector->options.window_keys);
     (void)pthread_mutex_destroy(&collector->batches);
     (void)pthread_mutex_destroy(&collector->reading);
     (void)pthread_mutex_destroy(&collector->lock);

@@ -111,7 +111,7 @@ take_batch(const struct sqlite_reader *reader, const uint8_t *hash,
     }
     write_reports(reader, hash, pairs, (size_t)count, (size_t)payload, reports);
     *ret_batch = (struct store_batch){(uint64_t)number, (size_t)count,
-                                      (size_t)size, reports};
+                                      (size_t)size, reports, 0};
     return SOTTO_STATUS_OK;
 }
 
@@ -131,7 +131,7 @@ sqlite_reader_next(void *own, const uint8_t *hash, uint64_t after,
     if (code == SQLITE_ROW) {
         status = take_batch(reader, hash, ret_batch, err);
     } else if (code == SQLITE_DONE) {
-        *ret_batch = (struct store_batch){0, 0, 0, NULL};
+        *ret_batch = (struct store_batch){0};
     } else {
         status = sql_fail(&reader->sql, code, err);
     }
