@@ -111,27 +111,9 @@ server_make(void)
     server_run(words);
 }
 
-/* Till it takes connections; half a minute is for slow machines. */
-static inline PGconn *
-server_connect(void)
-{
-    char text[300];
-    (void)snprintf(text, sizeof text, "host=%s user=sotto dbname=postgres",
-                   server.socket);
-    for (unsigned i = 0; i < 3000; i++) {
-        PGconn *db = PQconnectdb(text);
-        if (PQstatus(db) == CONNECTION_OK) {
-            return db;
-        }
-        PQfinish(db);
-        (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
-    }
-    return NULL;
-}
-
 /* Memory of its own kind, for a bare system may have no /dev/shm. */
 static inline void
-server_start(void)
+server_launch(void)
 {
     const char *const words[] = {"postgres",
                                  "-D",
@@ -154,8 +136,30 @@ server_start(void)
         server_become(words);
     }
     assert_true(server.id > 0);
-    server.db = server_connect();
-    assert_non_null(server.db);
+}
+
+/* Till it takes connections; half a minute is for slow machines. One whose
+   predecessor was killed ends at once while that one's processes live. */
+static inline void
+server_start(void)
+{
+    char text[300];
+    (void)snprintf(text, sizeof text, "host=%s user=sotto dbname=postgres",
+                   server.socket);
+    server_launch();
+    for (unsigned i = 0; i < 1500; i++) {
+        server.db = PQconnectdb(text);
+        if (PQstatus(server.db) == CONNECTION_OK) {
+            return;
+        }
+        PQfinish(server.db);
+        server.db = NULL;
+        (void)nanosleep(&(struct timespec){0, 20000000}, NULL);
+        if (waitpid(server.id, NULL, WNOHANG) == server.id) {
+            server_launch();
+        }
+    }
+    fail_msg("the server of %s does not start", server.data);
 }
 
 /* SIGINT ends it in order; SIGQUIT at once, and what follows is as after a

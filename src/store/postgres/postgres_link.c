@@ -6,6 +6,7 @@
  */
 #include "store/postgres/postgres_link.h"
 
+#include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

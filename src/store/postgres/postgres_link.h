@@ -8,7 +8,6 @@
 #ifndef SOTTO_STORE_POSTGRES_POSTGRES_LINK_H
 #define SOTTO_STORE_POSTGRES_POSTGRES_LINK_H
 
-#include <libpq-fe.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,8 +18,11 @@
 #define POSTGRES_VALUES_MOST 8u   /* of a statement */
 #define POSTGRES_PREPARED_MOST 8u /* statements of a connection */
 
+struct pg_conn; /* libpq's PGconn and PGresult */
+struct pg_result;
+
 struct postgres_link {
-    PGconn *db;
+    struct pg_conn *db;
     char *url;
     bool begun; /* a transaction, as far as is known here */
     const char *prepared[POSTGRES_PREPARED_MOST]; /* their texts */
@@ -69,7 +71,8 @@ struct postgres_value {
    IO for all else, a connection that is lost among it. NULL: none came. Frees
    it. */
 enum sotto_status postgres_fail(const struct postgres_link *link,
-                                PGresult *result, struct sotto_error *err);
+                                struct pg_result *result,
+                                struct sotto_error *err);
 
 /* Runs statements without parameters that give nothing. Statuses:
    postgres_fail's. */
@@ -82,17 +85,18 @@ SOTTO_CHECKED enum sotto_status postgres_run(const struct postgres_link *link,
    PQclear frees, may be NULL. Statuses: postgres_fail's. */
 SOTTO_CHECKED enum sotto_status
 postgres_call(struct postgres_link *link, const char *text,
-              const struct postgres_value *values, PGresult **ret_result,
-              struct sotto_error *err);
+              const struct postgres_value *values,
+              struct pg_result **ret_result, struct sotto_error *err);
 /* The same of one that is called now and then. */
 SOTTO_CHECKED enum sotto_status
 postgres_query(const struct postgres_link *link, const char *text,
-               const struct postgres_value *values, PGresult **ret_result,
-               struct sotto_error *err);
+               const struct postgres_value *values,
+               struct pg_result **ret_result, struct sotto_error *err);
 
 /* Hands every row to `take`, one in memory at a time, until that fails; the row
    is number 0 of `row`. Statuses: postgres_fail's, take's. */
-typedef enum sotto_status postgres_take(void *context, const PGresult *row,
+typedef enum sotto_status postgres_take(void *context,
+                                        const struct pg_result *row,
                                         struct sotto_error *err);
 SOTTO_CHECKED enum sotto_status
 postgres_each(const struct postgres_link *link, const char *text,
@@ -112,11 +116,11 @@ void postgres_roll_back(struct postgres_link *link);
 
 /* The number in a column: an int2, int4, int8 or a boolean; false: it is none,
    or negative. */
-bool postgres_number(const PGresult *result, int row, int column,
+bool postgres_number(const struct pg_result *result, int row, int column,
                      uint64_t *ret_number);
 /* Copies a column of just `size` bytes; false: it is none. */
-bool postgres_bytes(const PGresult *result, int row, int column, void *to,
-                    size_t size);
+bool postgres_bytes(const struct pg_result *result, int row, int column,
+                    void *to, size_t size);
 
 /* ---- Tags ---------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
  * Read at the beginning, after every rollback and on every new connection; in
  * between it is kept up to date: nobody else writes rows of this collector.
  */
+#include <libpq-fe.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,6 +15,7 @@
  * What is held is sealed: of a window of three reports the log would else show
  * three tags beside three payloads. So it is as if it had not left its window.
  */
+#include <libpq-fe.h>
 #include <stdlib.h>
 #include <string.h>
 

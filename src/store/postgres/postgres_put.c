@@ -10,6 +10,7 @@
  * A row of `incoming` is sealed, and sorted by its tags: not even of one commit
  * it says who came first.
  */
+#include <libpq-fe.h>
 #include <stdlib.h>
 #include <string.h>
 

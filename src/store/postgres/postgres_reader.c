@@ -4,6 +4,7 @@
  * A batch and its parts never change once they are there, so two statements see
  * the same. A payload that does not fit its check is left out and counted.
  */
+#include <libpq-fe.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,6 +10,7 @@
  * a campaign's partitions is to forget its tags. Batches are in rows of bounded
  * size, in a partition a campaign.
  */
+#include <libpq-fe.h>
 #include <stdio.h>
 #include <string.h>
 

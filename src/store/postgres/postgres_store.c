@@ -14,6 +14,7 @@
  */
 #include "store/postgres/postgres_store.h"
 
+#include <libpq-fe.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

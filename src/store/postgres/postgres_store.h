@@ -167,7 +167,7 @@ enum sotto_status postgres_fail_damaged(const struct postgres_store *store,
    theirs. Statuses: FORMAT, IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status
 postgres_unseal(struct postgres_store *store, const struct window_seal *seal,
-                const PGresult *row, int column, uint8_t **ret_plain,
+                const struct pg_result *row, int column, uint8_t **ret_plain,
                 size_t *ret_size, struct sotto_error *err);
 /* Seals `size` bytes, into memory that the caller frees, with
    WINDOW_SEAL_EXTRA more. Statuses: window_keys_seal's. */

@@ -8,6 +8,7 @@
  * were merged in this one the payloads are deferred until it is committed. A
  * campaign that fails by itself is set aside when it is tried again.
  */
+#include <libpq-fe.h>
 #include <stdlib.h>
 #include <string.h>
 
