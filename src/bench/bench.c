@@ -19,6 +19,7 @@
 #include "bench/bench_reading.h"
 #include "bench/bench_step.h"
 #include "bench/collector_bench.h"
+#include "bench/postgres_bench.h"
 #include "bench/sample_encoder.h"
 #include "bench/timing.h"
 #include "channel/channel.h"
@@ -405,6 +406,13 @@ bench_collector_memory(struct bench *bench, struct sotto_error *err)
                                 bench->context, err);
 }
 
+static enum sotto_status
+bench_collector_postgres(struct bench *bench, struct sotto_error *err)
+{
+    return postgres_bench_run(&postgres_bench_full, bench->row, bench->context,
+                              err);
+}
+
 /* ---- The list ------------------------------------------------------------ */
 
 static const struct {
@@ -454,6 +462,11 @@ static const struct {
      "sends it ten million reports, and says after each million how\n"
      "much memory is in use.",
      bench_collector_memory, true, NULL},
+    {"collector-postgres",
+     "the same with its store on the PostgreSQL server that PGHOST, PGUSER\n"
+     "and PGDATABASE name, beside COPY into a table with the same unique\n"
+     "index, and two collectors on one store beside one.",
+     bench_collector_postgres, true, NULL},
 };
 #define BENCHMARKS (sizeof benchmarks / sizeof *benchmarks)
 
