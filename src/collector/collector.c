@@ -86,8 +86,8 @@ static const struct setting settings[] = {
                    "where reports are kept: sqlite:PATH, made if it is\n"
                    "not there, or postgres://HOST/DATABASE"),
     SETTING("window-keys", TEXT, AT(window_keys), 0, 0, NULL, "DIR",
-            "with postgres: a folder of this collector's own for the\n"
-            "keys of what waits; made if it is not there"),
+            "with postgres: a folder of this collector's own for\n"
+            "the keys of what waits; made if it is not there"),
     SETTING("listen", TEXT, AT(listen), 0, 0, SOTTO_LISTEN_DEFAULT, "HOST:PORT",
             "where to listen; port 0: any, no HOST: every address\n"
             "of the machine"),

@@ -156,6 +156,7 @@ static const char session[] =
     "SELECT set_config('search_path', quote_ident(current_schema()) || "
     "', pg_temp', false); "
     "SET client_min_messages = error; SET lock_timeout = '10s'; "
+    "SET log_parameter_max_length_on_error = 0; "
     "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; "
     "SET jit = off; SET plan_cache_mode = force_generic_plan; "
     "SET enable_seqscan = off";

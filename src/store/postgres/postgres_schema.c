@@ -218,14 +218,18 @@ postgres_schema_check(const struct postgres_link *link, bool *ret_simulation,
 /* Parameters are tags in the order in which reports come. */
 static const char server[] =
     "SELECT current_setting('fsync') = 'on',"
-    " current_setting('log_parameter_max_length') = '0' OR ("
+    " (current_setting('log_parameter_max_length') = '0' OR ("
     " current_setting('log_statement') NOT IN ('mod', 'all')"
     " AND current_setting('log_min_duration_statement') = '-1'"
     " AND current_setting('log_min_duration_sample') = '-1'"
     " AND current_setting('log_duration') = 'off'"
-    " AND current_setting('log_transaction_sample_rate') = '0'"
-    " AND coalesce(current_setting('auto_explain.log_min_duration', true),"
-    " '-1') = '-1'),"
+    " AND current_setting('log_transaction_sample_rate') = '0'))"
+    " AND (coalesce(current_setting('auto_explain.log_min_duration', true),"
+    " '-1') = '-1' OR"
+    " coalesce(current_setting('auto_explain.log_parameter_max_length', true),"
+    " '-1') = '0')"
+    " AND coalesce(current_setting('pgaudit.log_parameter', true),"
+    " 'off') = 'off',"
     " set_config('synchronous_commit', CASE WHEN"
     " current_setting('synchronous_commit') IN ('on', 'remote_apply')"
     " THEN current_setting('synchronous_commit') ELSE 'on' END, false)";
@@ -258,7 +262,8 @@ postgres_schema_check_server(const struct postgres_link *link,
                            "the server of '%s' logs statements with their "
                            "parameters, and so which report came when: a "
                            "superuser can end that for this role, ALTER ROLE "
-                           "... SET log_parameter_max_length = 0",
+                           "... SET log_parameter_max_length = 0 (and see "
+                           "auto_explain and pgaudit)",
                            host_shown(link->url));
 }
 
