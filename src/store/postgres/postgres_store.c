@@ -185,9 +185,8 @@ connect_writer(struct postgres_store *store, bool simulation,
     return status;
 }
 
-/* Connects again if that is needed, and reads what is stale. */
-static enum sotto_status
-make_ready(struct postgres_store *store, struct sotto_error *err)
+enum sotto_status
+postgres_make_ready(struct postgres_store *store, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     if (!postgres_is_up(&store->link)) {
@@ -322,7 +321,7 @@ note_campaign(void *own, const uint8_t *hash, const char *name,
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "a campaign is noted before something is begun");
     }
-    enum sotto_status status = make_ready(store, err);
+    enum sotto_status status = postgres_make_ready(store, err);
     if (status == SOTTO_STATUS_OK && find_campaign(store, hash) == NULL) {
         status = add_campaign(store, hash, name, payload_size, err);
     }
@@ -370,7 +369,7 @@ begin_commit(void *own, struct sotto_error *err)
                          "something was begun in '%s' already",
                          host_shown(store->link.url));
     }
-    enum sotto_status status = make_ready(store, err);
+    enum sotto_status status = postgres_make_ready(store, err);
     store->begun = status == SOTTO_STATUS_OK;
     return status;
 }
@@ -408,7 +407,7 @@ count_reports(void *own, uint32_t number, struct store_counts *ret_counts,
     struct postgres_store *store = own;
     PGresult *result = NULL;
     enum sotto_status status =
-        store->begun ? SOTTO_STATUS_OK : make_ready(store, err);
+        store->begun ? SOTTO_STATUS_OK : postgres_make_ready(store, err);
     status = HOST_THEN(status,
                        postgres_query(&store->link, text,
                                       POSTGRES_VALUES(POSTGRES_NUMBER(number)),

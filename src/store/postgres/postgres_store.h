@@ -184,6 +184,11 @@ SOTTO_CHECKED enum sotto_status
 postgres_check_begun(const struct postgres_store *store,
                      struct sotto_error *err);
 
+/* Connects again if that is needed, and reads what is stale. Statuses: as
+   opening has them. */
+SOTTO_CHECKED enum sotto_status
+postgres_make_ready(struct postgres_store *store, struct sotto_error *err);
+
 /* ---- postgres_put.c ------------------------------------------------------ */
 
 /* Writes the blocks that were begun, as commit and the end of a window want.

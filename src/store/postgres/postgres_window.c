@@ -427,7 +427,7 @@ postgres_scrub(void *own, bool *ret_clean, struct sotto_error *err)
                          "something is begun in '%s'",
                          host_shown(store->link.url));
     }
-    enum sotto_status status = postgres_load(store, err);
+    enum sotto_status status = postgres_make_ready(store, err);
     status = HOST_THEN(status, gather_keys(store, &key, &count, err));
     status = HOST_THEN(
         status, window_keys_destroy_others(store->keys, key, count, err));
