@@ -448,8 +448,8 @@ test_kill_server(void **state)
         uint64_t last = end + 1 + next_random(&random) % 60;
         pid_t killer = fork();
         if (killer == 0) { /* at some moment of what follows */
-            const struct timespec wait = {0, (long)(next_random(&random) % 12) *
-                                                 1000000L};
+            const struct timespec wait = {
+                0, (long)(20 + next_random(&random) % 100) * 1000000L};
             (void)nanosleep(&wait, NULL);
             (void)kill(server.id, i % 2 == 0 ? SIGKILL : SIGQUIT);
             _exit(0);
@@ -485,6 +485,7 @@ test_kill_server(void **state)
         server_start();
         end = end < 3500 ? end : 3500;
     }
+    assert_true(end > 0);
     (void)put_many(store, c, end, end + 100);
     end += 100;
     move_window(store, ALL, 2);

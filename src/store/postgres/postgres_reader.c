@@ -50,9 +50,12 @@ postgres_reader_open(const char *place, void **ret, bool *ret_simulation,
 {
     struct postgres_reader *reader = calloc(1, sizeof *reader);
     char *url = postgres_url(place);
-    enum sotto_status status = reader == NULL || url == NULL
-                                   ? host_fail_memory(err)
-                                   : postgres_init(&reader->link, url, err);
+    if (reader == NULL || url == NULL) {
+        free(reader);
+        free(url);
+        return host_fail_memory(err);
+    }
+    enum sotto_status status = postgres_init(&reader->link, url, err);
     status = HOST_THEN(status, connect_reader(reader, err));
     free(url);
     if (status == SOTTO_STATUS_OK) {

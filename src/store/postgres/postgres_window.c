@@ -151,33 +151,32 @@ drop_tags(struct postgres_store *store, const struct window_tag *tag,
     return status;
 }
 
-/* Finds which of the tags, sorted, are not among those that were inserted. */
+/* Finds which of the tags, of one campaign, were not inserted. */
 static enum sotto_status
 find_dropped(struct postgres_store *store, const struct window_tag *tag,
              size_t count, const PGresult *inserted, struct sotto_error *err)
 {
     size_t rows = (size_t)PQntuples(inserted), dropped = 0;
     struct window_tags new = {NULL, 0, 0};
-    struct window_tag *list = NULL;
-    enum sotto_status status = SOTTO_STATUS_OK;
     if (rows == count) {
         return SOTTO_STATUS_OK;
     }
-    list = malloc(count * sizeof *list);
+    struct window_tag *list = malloc(count * sizeof *list);
     if (list == NULL || !window_tags_reserve(&new, rows)) {
-        status = host_fail_memory(err);
+        free(list);
+        return host_fail_memory(err);
     }
-    for (size_t i = 0; i < rows && status == SOTTO_STATUS_OK; i++) {
+    for (size_t i = 0; i < rows; i++) {
         uint8_t one[TAG_SIZE] = {0};
         (void)postgres_bytes(inserted, (int)i, 0, one, TAG_SIZE);
         (void)window_tags_add(&new, tag->campaign, one);
     }
-    for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (!window_tags_has(&new, tag->campaign, tag[i].tag)) {
             list[dropped++] = tag[i];
         }
     }
-    status = HOST_THEN(status, drop_tags(store, list, dropped, err));
+    enum sotto_status status = drop_tags(store, list, dropped, err);
     window_tags_clear(&new);
     free(list);
     return status;
