@@ -259,6 +259,51 @@ test_transactions(void **state)
     store_free(store);
 }
 
+/* A campaign that cannot be moved fails once; then what came of it is held, and
+   the others go on. */
+static void
+test_set_aside(void **state)
+{
+    static uint8_t report[REPORT_HEADER_SIZE + 4096];
+    enum store_answer answer = STORE_ACCEPTED;
+    uint32_t large = 0;
+    bool done = false;
+    (void)state;
+    new_url();
+    struct store *store = open_store(url);
+    MUST(store_campaign(store, hash_of(3), "large", 4096, &large, &said));
+    uint32_t c = campaign_of(store, 1);
+    for (uint64_t i = 0; i < 30; i += 10) {
+        MUST(store_begin(store, &said));
+        for (uint64_t j = i; j < i + 10; j++) {
+            fake_report(3, j, false, report);
+            MUST(store_put(store, large, report, &answer, &said));
+        }
+        MUST(store_commit(store, &said));
+    }
+    (void)put_many(store, c, 0, 50);
+    MUST(store_begin(store, &said));
+    MUST(store_end_window(store, &said));
+    MUST(store_advance(store, ALL, STORE_WINDOW_MOST, &done, &said));
+    /* held back, so many of them would be too much */
+    assert_int_equal(store_commit(store, &said), SOTTO_STATUS_USAGE);
+    for (done = false; !done;) {
+        MUST(store_begin(store, &said));
+        MUST(store_advance(store, ALL, STORE_WINDOW_MOST, &done, &said));
+        MUST(store_commit(store, &said));
+    }
+    assert_int_equal(ask_schema("SELECT count(*) FROM incoming"), 0);
+    assert_int_equal(ask_schema("SELECT count(*) FROM held"), 4);
+    assert_int_equal(counts_of(store, large).waiting, 30);
+    scrub(store);
+    store_free(store);
+    store = open_store(url);
+    move_window(store, ALL, 2);
+    assert_int_equal(counts_of(store, large).released, 30);
+    assert_int_equal(counts_of(store, c).released, 50);
+    store_free(store);
+}
+
 /* ---- Several collectors -------------------------------------------------- */
 
 static struct store *
@@ -340,6 +385,61 @@ test_copied_keys(void **state)
     store_free(store);
 }
 
+/* On a server that has nothing yet: one of them makes the tables. */
+static void
+test_first_together(void **state)
+{
+    static const char *const keys[] = {"first0", "first1", "first2", "first3"};
+    pid_t child[4];
+    int status = 0;
+    (void)state;
+    new_url();
+    for (size_t i = 0; i < 4; i++) {
+        child[i] = fork();
+        if (child[i] == 0) {
+            struct store *store = NULL;
+            uint32_t number = 0;
+            bool good =
+                store_open_with_keys(url, in_folder(keys[i]), false, &store,
+                                     &said) == SOTTO_STATUS_OK &&
+                store_campaign(store, hash_of(1), "test", PAYLOAD_SIZE, &number,
+                               &said) == SOTTO_STATUS_OK;
+            store_free(store);
+            _exit(good && number == 1 ? 0 : 1);
+        }
+    }
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+        assert_int_equal(status, 0);
+    }
+}
+
+/* What docs/postgres.md says of a collector whose keys are lost. */
+static void
+test_give_up(void **state)
+{
+    (void)state;
+    new_url();
+    struct store *lost = open_with("lost"), *store = open_with("left");
+    uint32_t c = campaign_of(store, 1);
+    (void)campaign_of(lost, 1);
+    (void)put_many(lost, c, 0, 20);
+    move_window(lost, ALL, 50);
+    (void)put_many(lost, c, 20, 30);
+    store_free(lost);
+    assert_int_equal(counts_of(store, c).waiting, 30);
+    (void)ask_schema("DELETE FROM collector WHERE id = (SELECT collector FROM "
+                     "incoming) RETURNING 1");
+    assert_int_equal(counts_of(store, c).waiting, 0);
+    assert_int_equal(put_many(store, c, 0, 30), 10); /* 20 are in `seen` */
+    store_free(store);
+    lost = open_with("lost"); /* found again: as a new one */
+    assert_int_equal(put_many(lost, c, 100, 110), 10);
+    move_window(lost, ALL, 2);
+    scrub(lost);
+    store_free(lost);
+}
+
 /* ---- What is refused ----------------------------------------------------- */
 
 static void
@@ -356,9 +456,9 @@ test_refused(void **state)
 {
     struct store *store = NULL;
     struct store_reader *reader = NULL;
-    static const char *const bad[] = {"postgres:x", "postgres://[",
-                                      "postgresql:///d?nothing=1",
-                                      "postgres://me:secret@h/d"};
+    static const char *const bad[] = {
+        "postgres:x", "postgres://[", "postgresql:///d?nothing=1",
+        "postgres://me:secret@h/d", "postgres://h/d?sslpassword=secret"};
     (void)state;
     new_url();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -578,8 +678,11 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_transactions),
+        cmocka_unit_test(test_set_aside),
         cmocka_unit_test(test_two_collectors),
         cmocka_unit_test(test_copied_keys),
+        cmocka_unit_test(test_first_together),
+        cmocka_unit_test(test_give_up),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_kill_server),

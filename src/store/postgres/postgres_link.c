@@ -83,13 +83,13 @@ postgres_fail(const struct postgres_link *link, PGresult *result,
 
 /* ---- Connecting ---------------------------------------------------------- */
 
-/* Everybody on the machine sees a command line, and a url is shown in
-   messages. */
+/* Everybody on the machine sees a command line, and a url is shown in messages.
+   A star is libpq's mark of what is not to be shown. */
 static enum sotto_status
 check_password(PQconninfoOption *options, struct sotto_error *err)
 {
     for (PQconninfoOption *o = options; o->keyword != NULL; o++) {
-        if (strcmp(o->keyword, "password") == 0 && o->val != NULL) {
+        if (o->dispchar[0] == '*' && o->val != NULL) {
             return host_fail(err, SOTTO_STATUS_USAGE, 0,
                              "a store's url with a password in it would be "
                              "shown to everybody who lists programs: keep the "

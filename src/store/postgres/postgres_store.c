@@ -75,7 +75,7 @@ static enum sotto_status
 end_backend(struct postgres_store *store, struct sotto_error *err)
 {
     static const char text[] =
-        "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks "
+        "SELECT pg_terminate_backend(pid) FROM pg_locks "
         "WHERE locktype = 'advisory' AND granted AND objsubid = 1 "
         "AND database = (SELECT oid FROM pg_database "
         "WHERE datname = current_database()) "
