@@ -394,7 +394,7 @@ postgres_commit(struct postgres_link *link, struct sotto_error *err)
 void
 postgres_roll_back(struct postgres_link *link)
 {
-    if (link->begun && postgres_is_up(link)) {
+    if (postgres_is_up(link) && PQtransactionStatus(link->db) != PQTRANS_IDLE) {
         PQclear(PQexec(link->db, "ROLLBACK"));
     }
     link->begun = false;

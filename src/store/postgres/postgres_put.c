@@ -41,6 +41,7 @@ static const char insert_block[] =
     "INSERT INTO incoming VALUES ($1::uuid, $2::int8, $3::int8::int4, "
     "$4::uuid, $5::int8::int4, $6::bytea)";
 
+/* Unless one is begun, the row is a transaction of its own. */
 static enum sotto_status
 write_block(struct postgres_store *store, uint32_t number,
             struct sotto_error *err)
@@ -58,7 +59,6 @@ write_block(struct postgres_store *store, uint32_t number,
     window_sort(campaign->block, campaign->block_count, record);
     enum sotto_status status =
         postgres_seal(store, &seal, campaign->block, size, &sealed, err);
-    status = HOST_THEN(status, postgres_begin(&store->link, err));
     status = HOST_THEN(
         status,
         postgres_call(&store->link, insert_block,
@@ -83,10 +83,30 @@ postgres_put_blocks(struct postgres_store *store, struct sotto_error *err)
     for (uint32_t i = 0; i < store->campaigns && status == SOTTO_STATUS_OK;
          i++) {
         if (store->campaign[i].block_count > 0) {
-            status = write_block(store, i + 1, err);
+            status = postgres_begin(&store->link, err);
+            status = HOST_THEN(status, write_block(store, i + 1, err));
         }
     }
     return status;
+}
+
+/* Most groups are one row, which needs no words before and behind it: each is a
+   round trip while others wait. */
+enum sotto_status
+postgres_put_commit(struct postgres_store *store, struct sotto_error *err)
+{
+    uint32_t blocks = 0, last = 0;
+    for (uint32_t i = 0; i < store->campaigns; i++) {
+        if (store->campaign[i].block_count > 0) {
+            blocks++;
+            last = i + 1;
+        }
+    }
+    if (blocks == 1 && !store->link.begun) {
+        return write_block(store, last, err);
+    }
+    enum sotto_status status = postgres_put_blocks(store, err);
+    return HOST_THEN(status, postgres_commit(&store->link, err));
 }
 
 /* Room for one more triple in a campaign's block. */
@@ -98,7 +118,8 @@ reserve_triple(struct postgres_store *store, uint32_t number,
     size_t record = postgres_triple(campaign);
     if (campaign->block_count > 0 &&
         (campaign->block_count + 1) * record > BLOCK_BYTES) {
-        return write_block(store, number, err);
+        enum sotto_status status = postgres_begin(&store->link, err);
+        return HOST_THEN(status, write_block(store, number, err));
     }
     if (campaign->block_count < campaign->block_room) {
         return SOTTO_STATUS_OK;

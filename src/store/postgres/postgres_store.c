@@ -374,6 +374,18 @@ begin_commit(void *own, struct sotto_error *err)
     return status;
 }
 
+/* Nobody is told that something is on disk while the server would still roll it
+   back. */
+static enum sotto_status
+check_idle(const struct postgres_store *store, struct sotto_error *err)
+{
+    return PQtransactionStatus(store->link.db) == PQTRANS_IDLE
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_IO, 0,
+                           "the server of '%s' has not ended a transaction",
+                           host_shown(store->link.url));
+}
+
 /* What fails behind the first commit leaves what was put stored, unsaid: it is
    a duplicate when it is put again. */
 static enum sotto_status
@@ -381,9 +393,9 @@ end_commit(void *own, struct sotto_error *err)
 {
     struct postgres_store *store = own;
     enum sotto_status status = postgres_check_begun(store, err);
-    status = HOST_THEN(status, postgres_put_blocks(store, err));
-    status = HOST_THEN(status, postgres_commit(&store->link, err));
+    status = HOST_THEN(status, postgres_put_commit(store, err));
     status = HOST_THEN(status, postgres_window_finish(store, err));
+    status = HOST_THEN(status, check_idle(store, err));
     if (status == SOTTO_STATUS_OK) {
         store->begun = false;
     } else {

@@ -195,6 +195,9 @@ postgres_make_ready(struct postgres_store *store, struct sotto_error *err);
    Statuses: IO, MEMORY, ENTROPY, FORMAT. */
 SOTTO_CHECKED enum sotto_status
 postgres_put_blocks(struct postgres_store *store, struct sotto_error *err);
+/* Writes them and commits. Statuses: the same. */
+SOTTO_CHECKED enum sotto_status
+postgres_put_commit(struct postgres_store *store, struct sotto_error *err);
 enum sotto_status postgres_put(void *own, uint32_t campaign,
                                const uint8_t *report,
                                enum store_answer *ret_answer,
