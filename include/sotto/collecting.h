@@ -39,7 +39,10 @@ struct sotto_collector_options {
        All must be signed by the key at `pub`. */
     const char *mechanisms;
     const char *pub;
-    const char *store;              /* sqlite:PATH */
+    const char *store;              /* sqlite:PATH, or postgres://... as
+                                       libpq takes it, without a password */
+    const char *window_keys;        /* with postgres: a folder for the keys of
+                                       what waits, this collector's own */
     const char *listen;             /* HOST:PORT, or :PORT for every address
                                        (SOTTO_LISTEN_DEFAULT); port 0: any that
                                        is free */
@@ -194,7 +197,7 @@ sotto_gather_stream(const struct sotto_mechanism *mechanism,
                     const struct sotto_gather_options *options, uint64_t after,
                     struct sotto_report_stream **ret_stream,
                     struct sotto_error *err);
-/* Whether a text names a store (sqlite:...) and not a file. */
+/* Whether a text names a store (sqlite:..., postgres:...) and not a file. */
 bool sotto_store_named(const char *url);
 
 /* ---- The sender ---------------------------------------------------------- */

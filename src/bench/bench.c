@@ -20,6 +20,7 @@
 #include "bench/bench_reading.h"
 #include "bench/bench_step.h"
 #include "bench/collector_bench.h"
+#include "bench/postgres_bench.h"
 #include "bench/sample_encoder.h"
 #include "bench/timing.h"
 #include "channel/channel.h"
@@ -420,6 +421,13 @@ bench_analyst_large(struct bench *bench, struct sotto_error *err)
                              err);
 }
 
+static enum sotto_status
+bench_collector_postgres(struct bench *bench, struct sotto_error *err)
+{
+    return postgres_bench_run(&postgres_bench_full, bench->row, bench->context,
+                              err);
+}
+
 /* ---- The list ------------------------------------------------------------ */
 
 static const struct {
@@ -476,6 +484,11 @@ static const struct {
      bench_analyst, true, NULL},
     {"analyst-large", "the same of a hundred million: some 15 GB of disk.",
      bench_analyst_large, true, NULL},
+    {"collector-postgres",
+     "the same with its store on the PostgreSQL server that PGHOST, PGUSER\n"
+     "and PGDATABASE name, beside COPY into a table with the same unique\n"
+     "index, and two collectors on one store beside one.",
+     bench_collector_postgres, true, NULL},
 };
 #define BENCHMARKS (sizeof benchmarks / sizeof *benchmarks)
 

@@ -126,6 +126,7 @@ start_writer(struct sotto_collector *collector, struct sotto_error *err)
     const struct sotto_collector_options *options = &collector->options;
     const struct writer_options own = {
         .store = options->store,
+        .window_keys = options->window_keys,
         .simulation = options->simulation,
         .waiting_most = options->waiting_most,
         .sick_s = SICK_S,

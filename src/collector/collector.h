@@ -13,11 +13,10 @@
  *     mover.c       what it does about windows
  *     entrance.c    a place where it is reached: a server, and
  *     door.c        its listener, with those that have sent nothing
- *     pages.c       what is shown to who looks, made by a thread of its own, from
- *     known.c       what it has read of released reports
- *     connections.c who is connected, the clock over requests, their memory
- *     giving_way.c  and who leaves when all places are taken
- *     refusals.c    what is refused, counted and said
+ *     pages.c       what is shown to who looks, made by a thread of its own,
+ * from known.c       what it has read of released reports connections.c who is
+ * connected, the clock over requests, their memory giving_way.c  and who leaves
+ * when all places are taken refusals.c    what is refused, counted and said
  */
 #ifndef SOTTO_COLLECTOR_COLLECTOR_H
 #define SOTTO_COLLECTOR_COLLECTOR_H

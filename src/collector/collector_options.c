@@ -18,8 +18,12 @@ static const struct setting settings[] = {
     SETTING_NEEDED("mechanism", AT(mechanisms), "M",
                    "a signed mechanism, or a folder of them"),
     SETTING_NEEDED("pub", AT(pub), "K.pub", "the public key that signed them"),
-    SETTING_NEEDED("store", AT(store), "sqlite:PATH",
-                   "where reports are kept; made if it is not there"),
+    SETTING_NEEDED("store", AT(store), "URL",
+                   "where reports are kept: sqlite:PATH, made if it is\n"
+                   "not there, or postgres://HOST/DATABASE"),
+    SETTING("window-keys", TEXT, AT(window_keys), 0, 0, NULL, "DIR",
+            "with postgres: a folder of this collector's own for\n"
+            "the keys of what waits; made if it is not there"),
     SETTING("listen", TEXT, AT(listen), 0, 0, SOTTO_LISTEN_DEFAULT, "HOST:PORT",
             "where to listen; port 0: any, no HOST: every address\n"
             "of the machine"),
@@ -143,6 +147,7 @@ text_at(struct sotto_collector_options *options, size_t i)
         &options->mechanisms,
         &options->pub,
         &options->store,
+        &options->window_keys,
         &options->tls_cert,
         &options->tls_key,
         &options->admin_token_file,

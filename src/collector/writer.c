@@ -157,21 +157,78 @@ finish_group(struct writer *writer, struct writer_job *group, size_t reports,
 
 /* ---- One group ----------------------------------------------------------- */
 
-static enum sotto_status
-put_job(struct writer *writer, struct writer_job *job, struct sotto_error *err)
+/* Reports of a group, as the store takes them. */
+struct puts {
+    const uint8_t **report;
+    enum store_answer *answer;
+    size_t count;
+};
+
+static void
+gather_job(const struct writer_job *job, struct puts *puts)
 {
     const uint8_t *report = NULL;
     size_t at = 0, slot = 0;
-    while (judge_next(job->judge, &at, &slot, &report)) {
-        enum store_answer answer = STORE_DUPLICATE;
-        enum sotto_status status =
-            store_put(writer->store, job->campaign, report, &answer, err);
-        if (status != SOTTO_STATUS_OK) {
-            return status;
-        }
-        judge_settle(job->judge, at, answer == STORE_DUPLICATE);
+    for (; judge_next(job->judge, &at, &slot, &report); at++, slot++) {
+        puts->report[puts->count++] = report;
     }
-    return SOTTO_STATUS_OK;
+}
+
+static size_t
+settle_job(struct writer_job *job, const enum store_answer *answer)
+{
+    const uint8_t *report = NULL;
+    size_t at = 0, slot = 0, count = 0;
+    while (judge_next(job->judge, &at, &slot, &report)) {
+        judge_settle(job->judge, at, answer[count++] == STORE_DUPLICATE);
+    }
+    return count;
+}
+
+/* Puts the jobs of one campaign at the group's beginning with one question, and
+   says where the next one's begin. */
+static enum sotto_status
+put_jobs(struct writer *writer, struct writer_job *group, struct puts *puts,
+         struct writer_job **ret_next, struct sotto_error *err)
+{
+    struct writer_job *end = group;
+    size_t settled = 0;
+    puts->count = 0;
+    for (; end != NULL && end->campaign == group->campaign; end = end->next) {
+        gather_job(end, puts);
+    }
+    enum sotto_status status =
+        store_put_many(writer->store, group->campaign, puts->report,
+                       puts->count, puts->answer, err);
+    for (struct writer_job *job = group;
+         status == SOTTO_STATUS_OK && job != end; job = job->next) {
+        settled += settle_job(job, puts->answer + settled);
+    }
+    *ret_next = end;
+    return status;
+}
+
+static enum sotto_status
+put_group(struct writer *writer, struct writer_job *group,
+          struct sotto_error *err)
+{
+    struct puts puts = {NULL, NULL, 0};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    size_t reports = 0;
+    for (struct writer_job *job = group; job != NULL; job = job->next) {
+        reports += job->judge->found[JUDGE_PENDING];
+    }
+    puts.report = malloc((reports + 1) * sizeof *puts.report);
+    puts.answer = malloc((reports + 1) * sizeof *puts.answer);
+    if (puts.report == NULL || puts.answer == NULL) {
+        status = host_fail_memory(err);
+    }
+    while (group != NULL && status == SOTTO_STATUS_OK) {
+        status = put_jobs(writer, group, &puts, &group, err);
+    }
+    free(puts.report);
+    free(puts.answer);
+    return status;
 }
 
 /* All of a group and the step in one transaction; false: nothing of it counts.
@@ -185,10 +242,7 @@ write_group(struct writer *writer, struct writer_job *group,
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
-    for (struct writer_job *job = group;
-         status == SOTTO_STATUS_OK && job != NULL; job = job->next) {
-        status = put_job(writer, job, err);
-    }
+    status = put_group(writer, group, err);
     if (status == SOTTO_STATUS_OK && step->rows > 0) {
         status = mover_step(&writer->mover, step, err);
         suspect = step->needed || status != SOTTO_STATUS_OK;
@@ -429,8 +483,8 @@ writer_new(const struct writer_options *options, struct writer **ret_writer,
     (void)pthread_cond_init(&writer->work, &monotonic);
     (void)pthread_cond_init(&writer->settled, &monotonic);
     (void)pthread_condattr_destroy(&monotonic);
-    status =
-        store_open(options->store, options->simulation, &writer->store, err);
+    status = store_open_with_keys(options->store, options->window_keys,
+                                  options->simulation, &writer->store, err);
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }

@@ -35,6 +35,7 @@ struct writer_job {
 
 struct writer_options {
     const char *store;
+    const char *window_keys; /* as store_open_with_keys has it */
     bool simulation;
     size_t waiting_most;
     double sick_s; /* that a failure makes it unhealthy, if it may pass */

@@ -14,8 +14,7 @@
 bool
 sotto_store_named(const char *url)
 {
-    static const char kind[] = "sqlite:";
-    return strncmp(url, kind, sizeof kind - 1) == 0;
+    return store_is_url(url);
 }
 
 static enum sotto_status

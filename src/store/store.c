@@ -8,7 +8,14 @@
 
 #include "host/error.h"
 
-static const struct store_backend *const backends[] = {&store_sqlite};
+static const struct {
+    const char *begin; /* of a url, up to where its place begins */
+    const struct store_backend *backend;
+} kinds[] = {
+    {"sqlite:", &store_sqlite},
+    {"postgres:", &store_postgres},
+    {"postgresql:", &store_postgres},
+};
 
 struct store {
     const struct store_backend *backend;
@@ -24,43 +31,83 @@ struct store_reader {
 static const struct store_backend *
 find_backend(const char *url, const char **ret_place)
 {
-    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
-        size_t size = strlen(backends[i]->kind);
-        if (strncmp(url, backends[i]->kind, size) == 0 && url[size] == ':' &&
-            url[size + 1] != '\0') {
-            *ret_place = url + size + 1;
-            return backends[i];
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t size = strlen(kinds[i].begin);
+        if (strncmp(url, kinds[i].begin, size) == 0 && url[size] != '\0') {
+            *ret_place = url + size;
+            return kinds[i].backend;
         }
     }
     return NULL;
+}
+
+bool
+store_is_url(const char *url)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strncmp(url, kinds[i].begin, strlen(kinds[i].begin)) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static enum sotto_status
 fail_url(const char *url, struct sotto_error *err)
 {
     return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                     "'%s' names no store; one is written sqlite:PATH",
+                     "'%s' names no store; one is written sqlite:PATH, or "
+                     "postgres://HOST/DATABASE",
                      host_shown(url));
 }
 
 /* ---- Writing ------------------------------------------------------------- */
 
+/* Keys go with a server, and with nothing else. */
+static enum sotto_status
+check_keys(const struct store_backend *backend, const char *url,
+           const char *keys, struct sotto_error *err)
+{
+    bool wanted = backend->open_with_keys != NULL;
+    if (wanted == (keys != NULL)) {
+        return SOTTO_STATUS_OK;
+    }
+    return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                     wanted ? "'%s' is on a server, which remembers what is "
+                              "deleted: give a folder of this collector's own "
+                              "for the keys of its windows (window-keys)"
+                            : "'%s' takes no folder of keys (window-keys)",
+                     host_shown(url));
+}
+
 enum sotto_status
 store_open(const char *url, bool simulation, struct store **ret_store,
            struct sotto_error *err)
+{
+    return store_open_with_keys(url, NULL, simulation, ret_store, err);
+}
+
+enum sotto_status
+store_open_with_keys(const char *url, const char *keys, bool simulation,
+                     struct store **ret_store, struct sotto_error *err)
 {
     const char *place = NULL;
     const struct store_backend *backend = find_backend(url, &place);
     if (backend == NULL) {
         return fail_url(url, err);
     }
+    enum sotto_status status = check_keys(backend, url, keys, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
     struct store *store = calloc(1, sizeof *store);
     if (store == NULL) {
         return host_fail_memory(err);
     }
     store->backend = backend;
-    enum sotto_status status =
-        backend->open(place, simulation, &store->own, err);
+    status = keys != NULL ? backend->open_with_keys(place, keys, simulation,
+                                                    &store->own, err)
+                          : backend->open(place, simulation, &store->own, err);
     if (status == SOTTO_STATUS_OK) {
         *ret_store = store;
     } else {
@@ -100,6 +147,24 @@ store_put(struct store *store, uint32_t campaign, const uint8_t *report,
           enum store_answer *ret_answer, struct sotto_error *err)
 {
     return store->backend->put(store->own, campaign, report, ret_answer, err);
+}
+
+enum sotto_status
+store_put_many(struct store *store, uint32_t campaign,
+               const uint8_t *const *report, size_t count,
+               enum store_answer *ret_answers, struct sotto_error *err)
+{
+    const struct store_backend *backend = store->backend;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (backend->put_many != NULL) {
+        return backend->put_many(store->own, campaign, report, count,
+                                 ret_answers, err);
+    }
+    for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
+        status =
+            backend->put(store->own, campaign, report[i], &ret_answers[i], err);
+    }
+    return status;
 }
 
 enum sotto_status

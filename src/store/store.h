@@ -1,6 +1,6 @@
 /*
  * store.h: where a collector keeps reports: the interface, and what every
- * back-end behind it promises. sqlite_store.c is one; postgres will be another.
+ * back-end behind it promises: sqlite/ and postgres/.
  *
  *     put ----> incoming   id's tag and payload, this window's
  *                  | window ends
@@ -27,11 +27,18 @@
  *    moves are atomic.
  *  - After store_scrub the back-end's own files hold, of a window that has
  *    ended, no order in which its reports came, and nothing that connects ids
- *    with payloads.
+ *    with payloads. Where the files are a server's, whose log, replicas and
+ *    archives keep what was deleted, that holds for all that it was ever sent.
  *  - Readers see whole batches, while a writer writes.
  *
- * One writer a store, in one thread (a second one is refused, from whatever
- * program); any number of readers.
+ * A writer is one thread with what nobody else has: SQLite's has the file, and
+ * a second one is refused, from whatever program. PostgreSQL's has a folder of
+ * keys, and a second one with that folder is refused; others, with folders of
+ * their own, may write to the same store at the same time. Each has windows of
+ * its own, ends them, moves them on and holds back what is too few, by itself;
+ * batches are numbered by one at a time. A report that comes to two of them
+ * within a window may be ACCEPTED by both, and is one report in the end: the
+ * one that was moved on first. Readers are any number.
  */
 #ifndef SOTTO_STORE_STORE_H
 #define SOTTO_STORE_STORE_H
@@ -60,7 +67,7 @@ SOTTO_CHECKED enum sotto_status store_check_batch(size_t batch_min,
 struct store;
 
 /*
- * Opens the store that `url` names, sqlite:PATH, and makes it if it is not
+ * Opens the store that `url` names, sqlite:PATH say, and makes it if it is not
  * there; checks all of it. One that was made for simulation takes and gives
  * nothing else, and the other way round: REFUSED. Statuses: USAGE (no such
  * kind), FORMAT (no store, damaged, of another version), REFUSED, IO (also: it
@@ -69,6 +76,16 @@ struct store;
 SOTTO_CHECKED enum sotto_status store_open(const char *url, bool simulation,
                                            struct store **ret_store,
                                            struct sotto_error *err);
+/*
+ * The same of a back-end that keeps what waits sealed, with keys in the folder
+ * `keys`, made if it is not there, for its owner alone: a postgres:// url.
+ * NULL: none, as sqlite wants it. Statuses: store_open's; USAGE (a folder is
+ * missing, or one too many); REFUSED (others may look into it, or the server
+ * writes down what it is sent).
+ */
+SOTTO_CHECKED enum sotto_status
+store_open_with_keys(const char *url, const char *keys, bool simulation,
+                     struct store **ret_store, struct sotto_error *err);
 /* Rolls back what was begun, and closes. */
 void store_free(struct store *store);
 
@@ -98,6 +115,12 @@ SOTTO_CHECKED enum sotto_status store_begin(struct store *store,
 SOTTO_CHECKED enum sotto_status
 store_put(struct store *store, uint32_t campaign, const uint8_t *report,
           enum store_answer *ret_answer, struct sotto_error *err);
+/* Puts `count` reports of one campaign, in their order, as store_put does, and
+   answers for each; a server is asked once. Statuses: store_put's. */
+SOTTO_CHECKED enum sotto_status
+store_put_many(struct store *store, uint32_t campaign,
+               const uint8_t *const *report, size_t count,
+               enum store_answer *ret_answers, struct sotto_error *err);
 /* Flushes: OK means on disk. On failure nothing of it counts as stored, and
    the store is as after store_rollback. Statuses: IO, MEMORY, ENTROPY. */
 SOTTO_CHECKED enum sotto_status store_commit(struct store *store,
@@ -217,8 +240,20 @@ struct store_backend {
                                      uint64_t after,
                                      struct store_batch *ret_batch,
                                      struct sotto_error *err);
+    /* Instead of `open`, where there are keys. */
+    enum sotto_status (*open_with_keys)(const char *place, const char *keys,
+                                        bool simulation, void **ret,
+                                        struct sotto_error *err);
+    /* NULL: one after the other. */
+    enum sotto_status (*put_many)(void *own, uint32_t campaign,
+                                  const uint8_t *const *report, size_t count,
+                                  enum store_answer *ret_answers,
+                                  struct sotto_error *err);
 };
 
-extern const struct store_backend store_sqlite;
+extern const struct store_backend store_sqlite, store_postgres;
+
+/* Whether a url names a store, as far as its kind goes. */
+bool store_is_url(const char *url);
 
 #endif

@@ -188,7 +188,8 @@ run_export(const struct cli_args *args)
 static const char *const wanted[] = {"M (a mechanism)", NULL};
 
 static const struct cli_option options[] = {
-    {0, false, false, "store", "sqlite:PATH", "the collector's store"},
+    {0, false, false, "store", "URL",
+     "the collector's store: sqlite:PATH or postgres://..."},
     {0, false, false, "from", "URL",
      "https://HOST[:PORT]/v1/campaigns/NAME of a collector\n"
      "that is running; http for loopback addresses alone"},

@@ -87,20 +87,20 @@ class Collector:
     """sotto serve, from start to stop."""
 
     def __init__(self, campaign, *options, store="s.db",
-                 listen="127.0.0.1:0"):
+                 listen="127.0.0.1:0", url=None, log="errors"):
         folder = campaign.folder
         self.campaign = campaign
         self.store = folder / store
         # Read by its name: a handle of ours would share its place in the file
         # with the collector's, which would write wherever we have just read.
-        self.log = folder / "errors"
+        self.log = folder / log
         self.errors = open(self.log, "wb")
         port = folder / "port"
         port.unlink(missing_ok=True)
         self.process = subprocess.Popen(
             [SOTTO, "serve", "--mechanism", str(folder / "mechanisms"), "--pub",
-             str(campaign.pub), "--store", f"sqlite:{self.store}", "--listen",
-             listen, "--port-file", str(port), "--admin-token-file",
+             str(campaign.pub), "--store", url or f"sqlite:{self.store}",
+             "--listen", listen, "--port-file", str(port), "--admin-token-file",
              str(folder / "token"), *map(str, options)],
             stdout=subprocess.PIPE, stderr=self.errors,
             stdin=subprocess.DEVNULL)

@@ -112,11 +112,20 @@ static struct sotto_error said;
         }                                                                      \
     } while (0)
 
+/* Where a writer has the keys of its windows; NULL: it needs none. */
+static const char *window_keys;
+
+static inline enum sotto_status
+try_store(const char *url, bool simulation, struct store **ret_store)
+{
+    return store_open_with_keys(url, window_keys, simulation, ret_store, &said);
+}
+
 static inline struct store *
 open_store(const char *url)
 {
     struct store *store = NULL;
-    MUST(store_open(url, false, &store, &said));
+    MUST(try_store(url, false, &store));
     return store;
 }
 
@@ -139,15 +148,28 @@ put(struct store *store, uint32_t campaign, uint8_t mechanism, uint64_t number)
     return answer;
 }
 
+#define PUT_AT_ONCE 4096u
+
 /* Puts reports `first` to `last` - 1 of mechanism 1, in one commit; returns
    how many were new. */
 static inline size_t
 put_many(struct store *store, uint32_t campaign, uint64_t first, uint64_t last)
 {
+    static uint8_t report[PUT_AT_ONCE][REPORT_SIZE];
+    static const uint8_t *at[PUT_AT_ONCE];
+    static enum store_answer answer[PUT_AT_ONCE];
     size_t accepted = 0;
     MUST(store_begin(store, &said));
-    for (uint64_t i = first; i < last; i++) {
-        accepted += put(store, campaign, 1, i) == STORE_ACCEPTED;
+    while (first < last) {
+        size_t count = 0;
+        for (; count < PUT_AT_ONCE && first < last; count++, first++) {
+            fake_report(1, first, false, report[count]);
+            at[count] = report[count];
+        }
+        MUST(store_put_many(store, campaign, at, count, answer, &said));
+        for (size_t i = 0; i < count; i++) {
+            accepted += answer[i] == STORE_ACCEPTED;
+        }
     }
     MUST(store_commit(store, &said));
     return accepted;
@@ -240,7 +262,8 @@ live(const char *at, uint64_t first, struct sotto_error *err)
     uint8_t report[REPORT_SIZE];
     uint32_t c = 0;
     bool done = false;
-    enum sotto_status status = store_open(at, false, &store, err);
+    enum sotto_status status =
+        store_open_with_keys(at, window_keys, false, &store, err);
     if (status == SOTTO_STATUS_OK) {
         status =
             store_campaign(store, hash_of(1), "test", PAYLOAD_SIZE, &c, err);
