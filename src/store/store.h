@@ -168,6 +168,8 @@ struct store_batch {
     uint64_t number; /* from 1, in the order of release */
     size_t count, size;
     uint8_t *reports; /* size bytes; the caller frees them */
+    size_t damaged;   /* reports of it that are not among them: their bytes
+                         have changed on the disk */
 };
 /*
  * The first batch behind number `after` of the mechanism with that hash;
@@ -177,6 +179,36 @@ SOTTO_CHECKED enum sotto_status
 store_reader_next(struct store_reader *reader,
                   const uint8_t hash[SOTTO_HASH_SIZE], uint64_t after,
                   struct store_batch *ret_batch, struct sotto_error *err);
+
+/* ---- Checking ------------------------------------------------------------ */
+
+struct store_checker;
+
+/* What a look at all that is kept has found. */
+struct store_damage {
+    uint64_t reports; /* whose payload has changed on the disk */
+    uint64_t places;  /* else: batches, rows, pages */
+};
+
+/* Opens a store for looking at all that is kept, in pieces, while a writer and
+   readers go on; `tell`, if not NULL, is told of every place, in words.
+   Statuses: store_reader_open's. */
+SOTTO_CHECKED enum sotto_status
+store_checker_open(const char *url,
+                   void (*tell)(void *context, const char *text), void *context,
+                   struct store_checker **ret, struct sotto_error *err);
+void store_checker_free(struct store_checker *checker);
+/*
+ * Looks at about `bytes` more; with SIZE_MAX at all there is, and at how pages
+ * hang together, too, which takes its time. `ret_damage`: what was found since the round
+ * began; `ret_done`: it is over, and the next step begins another. What is
+ * damaged is no failure. Statuses: IO, MEMORY, FORMAT (so damaged that nothing
+ * can be looked at).
+ */
+SOTTO_CHECKED enum sotto_status
+store_checker_step(struct store_checker *checker, size_t bytes,
+                   struct store_damage *ret_damage, bool *ret_done,
+                   struct sotto_error *err);
 
 /* ---- Back-ends ----------------------------------------------------------- */
 
@@ -213,6 +245,13 @@ struct store_backend {
                                      uint64_t after,
                                      struct store_batch *ret_batch,
                                      struct sotto_error *err);
+    enum sotto_status (*checker_open)(
+        const char *place, void (*tell)(void *context, const char *text),
+        void *context, void **ret, struct sotto_error *err);
+    void (*checker_close)(void *own);
+    enum sotto_status (*checker_step)(void *own, size_t bytes,
+                                      struct store_damage *ret_damage,
+                                      bool *ret_done, struct sotto_error *err);
 };
 
 extern const struct store_backend store_sqlite;

@@ -5,8 +5,9 @@
  * log (PATH-wal) that is flushed at each commit and written back when we say
  * so, and with zeros over all it deletes.
  *
- * Opening believes nothing: settings are read back, every page is looked at,
- * and what the tables say of each other must agree.
+ * Opening takes no longer for a store that has grown: settings are read back,
+ * and what is small must agree. The pages of all that was released are looked
+ * at when there is time, and payloads by their sums (sqlite_check.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -73,12 +74,37 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
     "  place INTEGER PRIMARY KEY CHECK (place > 0),\n"                         \
     "  tags BLOB NOT NULL\n"                                                   \
     ") STRICT"
+/* What of each campaign was released, so that nobody has to count. */
+#define TABLE_TOTAL                                                            \
+    "CREATE TABLE total (\n"                                                   \
+    "  campaign INTEGER PRIMARY KEY CHECK (campaign > 0),\n"                   \
+    "  batches INTEGER NOT NULL CHECK (batches >= 0),\n"                       \
+    "  released INTEGER NOT NULL CHECK (released >= 0)\n"                      \
+    ") STRICT"
+
+#define TABLES_1                                                               \
+    TABLE_BATCH ";" TABLE_CAMPAIGN ";" TABLE_HELD ";" TABLE_INCOMING(          \
+        0) ";" TABLE_INCOMING(1) ";" TABLE_META ";" TABLE_MOVE ";" TABLE_SEEN
+
+/* Payloads get their sums; batches of version 1 stay as they are. */
+#define UPGRADE                                                                \
+    TABLE_TOTAL                                                                \
+    ";"                                                                        \
+    "INSERT INTO total SELECT c.number, count(b.number), "                     \
+    "coalesce(sum(b.count), 0) FROM campaign AS c LEFT JOIN batch AS b "       \
+    "ON b.campaign = c.number GROUP BY c.number;"                              \
+    "UPDATE held SET payload = with_sums(payload, 0, length(payload));"        \
+    "UPDATE incoming_0 SET reports = with_sums(reports, 16, (SELECT "          \
+    "payload_size FROM campaign WHERE number = incoming_0.campaign));"         \
+    "UPDATE incoming_1 SET reports = with_sums(reports, 16, (SELECT "          \
+    "payload_size FROM campaign WHERE number = incoming_1.campaign))"
 
 static const struct sql_kind kind = {
     .application = 0x534f5453, /* "SOTS" */
-    .version = 1,
-    .schema = TABLE_BATCH ";" TABLE_CAMPAIGN ";" TABLE_HELD ";" TABLE_INCOMING(
-        0) ";" TABLE_INCOMING(1) ";" TABLE_META ";" TABLE_MOVE ";" TABLE_SEEN,
+    .version = 2,
+    .schema = TABLES_1 ";" TABLE_TOTAL,
+    .before = TABLES_1,
+    .upgrade = UPGRADE,
     .none = "; check the name",
     .other = "; give the name of one, or of a file that is not there yet",
     .options = "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536;"
@@ -185,11 +211,25 @@ sqlite_file_open(struct sql *sql, bool writer, bool *ret_simulation,
     return HOST_THEN(status, read_meta(sql, ret_simulation, ret_key, err));
 }
 
+/* A store of version 1 is looked at as a whole, once, before it is changed. */
+static enum sotto_status
+upgrade_file(const struct sql *sql, struct sotto_error *err)
+{
+    int64_t version = 0;
+    enum sotto_status status =
+        sql_integer(sql, "PRAGMA user_version", &version, err);
+    if (status != SOTTO_STATUS_OK || version == kind.version) {
+        return status;
+    }
+    status = sql_expect(sql, "PRAGMA quick_check(1)", "ok",
+                        "its parts contradict each other", err);
+    status = HOST_THEN(status, sqlite_upgrade_prepare(sql, err));
+    return HOST_THEN(status, sql_file_upgrade(sql, &kind, err));
+}
+
 enum sotto_status
 sqlite_file_prepare(const struct sql *sql, struct sotto_error *err)
 {
-    enum sotto_status status =
-        sql_expect(sql, "PRAGMA quick_check(1)", "ok",
-                   "its parts contradict each other", err);
-    return HOST_THEN(status, sql_file_prepare(sql, &kind, err));
+    enum sotto_status status = sql_file_prepare(sql, &kind, err);
+    return HOST_THEN(status, upgrade_file(sql, err));
 }

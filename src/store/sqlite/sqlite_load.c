@@ -48,6 +48,7 @@ take_campaign(void *context, sqlite3_stmt *row, struct sotto_error *err)
         return sqlite_fail_damaged(store, "a campaign is wrong", err);
     }
     store->campaign[number - 1].payload_size = size;
+    store->campaign[number - 1].record = TAG_SIZE + (size_t)size + SUM_SIZE;
     store->campaigns = number;
     return SOTTO_STATUS_OK;
 }
@@ -84,7 +85,7 @@ find_counted(struct sqlite_store *store, sqlite3_stmt *row)
         return NULL;
     }
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    sqlite3_int64 size = (sqlite3_int64)campaign->payload_size;
+    sqlite3_int64 size = (sqlite3_int64)campaign->record - (int)TAG_SIZE;
     return sqlite3_column_int64(row, 2) == size &&
                    sqlite3_column_int64(row, 3) == size
                ? campaign
@@ -105,7 +106,7 @@ take_block(void *context, sqlite3_stmt *row, struct sotto_error *err)
         return sqlite_fail_damaged(store, "a block is of no campaign", err);
     }
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    size_t record = TAG_SIZE + campaign->payload_size;
+    size_t record = campaign->record;
     const uint8_t *pair = sqlite3_column_blob(row, 2);
     size_t size = (size_t)sqlite3_column_bytes(row, 2), count = size / record;
     if (pair == NULL || count == 0 || size % record != 0) {
@@ -139,26 +140,23 @@ take_held(void *context, sqlite3_stmt *row, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* One batch: its campaign, number, count and bytes. */
+/* How much was released of a campaign, and the number of its last batch. What
+   the batches hold is looked at when there is time (sqlite_check.c). */
 static enum sotto_status
-take_batch(void *context, sqlite3_stmt *row, struct sotto_error *err)
+take_total(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
     struct sqlite_store *store = context;
-    uint32_t number = 0, count = 0;
+    uint32_t number = 0;
     if (!read_u32(row, 0, &number) || number == 0 ||
-        number > store->campaigns || !read_u32(row, 2, &count) || count == 0) {
-        return sqlite_fail_damaged(store, "a batch is of no campaign, or empty",
-                                   err);
+        number > store->campaigns) {
+        return sqlite_fail_damaged(store, "a total is of no campaign", err);
     }
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    uint64_t record = TAG_SIZE + campaign->payload_size;
-    if ((uint64_t)sqlite3_column_int64(row, 1) != campaign->batches + 1 ||
-        (uint64_t)sqlite3_column_int64(row, 3) != record * count) {
-        return sqlite_fail_damaged(
-            store, "a batch is missing or of the wrong size", err);
+    campaign->batches = (uint64_t)sqlite3_column_int64(row, 1);
+    campaign->released = (uint64_t)sqlite3_column_int64(row, 2);
+    if ((uint64_t)sqlite3_column_int64(row, 3) != campaign->batches) {
+        return sqlite_fail_damaged(store, "a batch is missing", err);
     }
-    campaign->batches++;
-    campaign->released += count;
     return SOTTO_STATUS_OK;
 }
 
@@ -229,8 +227,7 @@ sqlite_unload(struct sqlite_store *store)
     for (uint32_t i = 0; i < store->campaigns; i++) {
         const struct sqlite_campaign *campaign = &store->campaign[i];
         host_wipe_free(campaign->block,
-                       campaign->block_room *
-                           (TAG_SIZE + campaign->payload_size));
+                       campaign->block_room * campaign->record);
     }
     for (int i = 0; i < GENERATIONS; i++) {
         window_tags_clear(&store->tags[i]);
@@ -259,9 +256,11 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
         {"SELECT campaign, count(*), min(length(payload)), "
          "max(length(payload)) FROM held GROUP BY campaign",
          take_held},
-        {"SELECT campaign, number, count, length(reports) FROM batch "
-         "ORDER BY campaign, number",
-         take_batch},
+        {"SELECT number, coalesce(batches, 0), coalesce(released, 0), "
+         "coalesce((SELECT max(batch.number) FROM batch WHERE "
+         "batch.campaign = campaign.number), 0) "
+         "FROM campaign LEFT JOIN total ON total.campaign = campaign.number",
+         take_total},
     };
     enum sotto_status status = SOTTO_STATUS_OK;
     if (!store->stale) {

@@ -4,7 +4,8 @@
  *     tag = BLAKE2b-128(key = the store's, personal = "sotto.tag", id)
  *
  * A put looks its tag up in `seen` and among the tags of both windows, and
- * adds its pair to the campaign's block; a commit writes the block as a row.
+ * adds it, the payload and the payload's sum to the campaign's block; a commit
+ * writes the block as a row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ write_block(struct sqlite_store *store, uint32_t number,
 {
     uint8_t key[TAG_SIZE];
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    size_t record = TAG_SIZE + campaign->payload_size;
+    size_t record = campaign->record;
     sqlite3_stmt *insert =
         store->statement[STATEMENT_BLOCK_0 + (int)store->move.active];
     if (sotto_entropy(key, sizeof key) != 0) {
@@ -70,7 +71,7 @@ reserve_pair(struct sqlite_store *store, uint32_t number,
              struct sotto_error *err)
 {
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    size_t record = TAG_SIZE + campaign->payload_size;
+    size_t record = campaign->record;
     if (campaign->block_count < campaign->block_room) {
         return SOTTO_STATUS_OK;
     }
@@ -118,10 +119,10 @@ add_report(struct sqlite_store *store, uint32_t number,
     }
     if (status == SOTTO_STATUS_OK) {
         uint8_t *pair =
-            campaign->block +
-            campaign->block_count++ * (TAG_SIZE + campaign->payload_size);
+            campaign->block + campaign->block_count++ * campaign->record;
         memcpy(pair, tag, TAG_SIZE);
         memcpy(pair + TAG_SIZE, payload, campaign->payload_size);
+        sqlite_batch_sum(pair + TAG_SIZE, campaign->payload_size);
         (void)window_tags_add(tags, number, tag);
         campaign->incoming[store->move.active]++;
         store->incoming[store->move.active].reports++;

@@ -210,6 +210,28 @@ done:
 
 /* ---- Campaigns ----------------------------------------------------------- */
 
+/* A campaign's row, and that of its total, together. */
+static enum sotto_status
+insert_campaign(const struct sqlite_store *store, const uint8_t *hash,
+                const char *name, size_t payload_size, struct sotto_error *err)
+{
+    int64_t number = store->campaigns + (int64_t)1;
+    enum sotto_status status = sql_run(&store->sql, "BEGIN IMMEDIATE", err);
+    status = HOST_THEN(
+        status,
+        sql_execute(
+            &store->sql, "INSERT INTO campaign VALUES (?1, ?2, ?3, ?4)",
+            SQL_VALUES(SQL_NUMBER(number), SQL_BLOB(hash, SOTTO_HASH_SIZE),
+                       SQL_TEXT(name, strlen(name)), SQL_NUMBER(payload_size)),
+            err));
+    status = HOST_THEN(
+        status, sql_execute(&store->sql, "INSERT INTO total VALUES (?1, 0, 0)",
+                            SQL_VALUES(SQL_NUMBER(number)), err));
+    status = HOST_THEN(status, sql_run(&store->sql, "COMMIT", err));
+    sql_roll_back(&store->sql);
+    return status;
+}
+
 /* Room for one more is made before the row is durable. */
 static enum sotto_status
 add_campaign(struct sqlite_store *store, const uint8_t *hash, const char *name,
@@ -221,17 +243,14 @@ add_campaign(struct sqlite_store *store, const uint8_t *hash, const char *name,
         return host_fail_memory(err);
     }
     store->campaign = more;
-    enum sotto_status status = sql_execute(
-        &store->sql, "INSERT INTO campaign VALUES (?1, ?2, ?3, ?4)",
-        SQL_VALUES(SQL_NUMBER(store->campaigns + (int64_t)1),
-                   SQL_BLOB(hash, SOTTO_HASH_SIZE),
-                   SQL_TEXT(name, strlen(name)), SQL_NUMBER(payload_size)),
-        err);
+    enum sotto_status status =
+        insert_campaign(store, hash, name, payload_size, err);
     if (status == SOTTO_STATUS_OK) {
         struct sqlite_campaign *campaign = &more[store->campaigns++];
         memset(campaign, 0, sizeof *campaign);
         memcpy(campaign->hash, hash, SOTTO_HASH_SIZE);
         campaign->payload_size = payload_size;
+        campaign->record = TAG_SIZE + payload_size + SUM_SIZE;
     }
     return status;
 }
@@ -397,4 +416,7 @@ const struct store_backend store_sqlite = {
     .reader_open = sqlite_reader_open,
     .reader_close = sqlite_reader_close,
     .reader_next = sqlite_reader_next,
+    .checker_open = sqlite_checker_open,
+    .checker_close = sqlite_checker_close,
+    .checker_step = sqlite_checker_step,
 };

@@ -2,6 +2,8 @@
  * sqlite_store.h: what the files of the SQLite back-end share.
  *
  *     sqlite_file.c     the schema; making a file, opening it checked
+ *     sqlite_upgrade.c  what a store of the version before becomes
+ *     sqlite_batch.c    a batch's bytes, and which of them are damaged
  *     sqlite_load.c     what a writer keeps of the tables in memory
  *     sqlite_seen.c     the tags of windows that have ended
  *     sqlite_store.c    the writer: opening, campaigns, transactions
@@ -10,6 +12,7 @@
  *     sqlite_payloads.c its payloads, released or held
  *     sqlite_scrub.c    what deletions and the log leave behind
  *     sqlite_reader.c   reading batches
+ *     sqlite_check.c    looking at all that is kept
  *
  * Reports of one commit are one row, a block of (tag, payload) pairs sorted by
  * their tags, under a random key: one flush then writes little more than the
@@ -37,12 +40,16 @@
 
 #include <sys/types.h>
 
+#include "host/checksum.h"
 #include "store/sql.h"
 #include "store/store.h"
 #include "store/store_window.h"
 
 #define TAG_KEY_SIZE 32u /* of the key that makes tags of ids */
 #define GENERATIONS 2    /* of incoming */
+/* Of a payload alone, which it travels with: all that is kept of a report but
+   for a tag, or a key. */
+#define SUM_SIZE HOST_CHECKSUM_SIZE
 
 enum sqlite_stage { STAGE_NONE = 0, STAGE_TAGS = 1, STAGE_PAYLOADS = 2 };
 
@@ -71,6 +78,7 @@ struct sqlite_limits {
 struct sqlite_campaign {
     uint8_t hash[SOTTO_HASH_SIZE];
     size_t payload_size;
+    size_t record; /* a tag or a key, a payload, its sum */
     uint64_t incoming[GENERATIONS];
     uint64_t held, released, batches;
     uint8_t *block; /* pairs put since the last block was written */
@@ -134,11 +142,54 @@ SOTTO_CHECKED enum sotto_status sqlite_file_open(struct sql *sql, bool writer,
                                                  bool *ret_simulation,
                                                  uint8_t *ret_key,
                                                  struct sotto_error *err);
-/* Looks at every page of it, and then makes it durable: with a log, all that is
-   kept flushed and all that is deleted overwritten. Statuses: FORMAT, IO,
-   MEMORY. */
+/* Makes it durable: with a log, all that is kept flushed and all that is
+   deleted overwritten; and makes one of version 1 one of this version.
+   Statuses: FORMAT, IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status sqlite_file_prepare(const struct sql *sql,
                                                     struct sotto_error *err);
+
+/* ---- sqlite_batch.c ------------------------------------------------------ */
+
+/*
+ * A batch's bytes:
+ *
+ *     key (16), payload, sum of the payload (4)      `count` times
+ *     sum (4) of the mechanism's hash, the number and all before
+ *
+ * Those of version 1 are pairs of key and payload without sums.
+ */
+struct sqlite_batch {
+    const uint8_t *hash; /* of the mechanism */
+    uint64_t number;
+    size_t payload_size;
+    /* By sqlite_batch_parse. */
+    const uint8_t *data;
+    size_t count, record;
+    bool summed; /* payloads have sums */
+    bool fits;   /* the sum of all does */
+    bool whole;  /* there are as many as the row says */
+};
+
+/* Bytes of one; 0: too many. */
+size_t sqlite_batch_size(size_t payload_size, size_t count);
+/* Writes the sum behind the records, where there is room for it. */
+void sqlite_batch_seal(const struct sqlite_batch *batch, uint8_t *data,
+                       size_t count);
+/* Looks at bytes that should be `count` records; false: they are none. The
+   caller has set hash, number and payload_size. */
+bool sqlite_batch_parse(struct sqlite_batch *batch, const uint8_t *data,
+                        size_t size, uint64_t count);
+/* Whether record `i` is as it was, as far as its payload goes. */
+bool sqlite_batch_sound(const struct sqlite_batch *batch, size_t i);
+/* Writes the sum behind a payload. */
+void sqlite_batch_sum(uint8_t *payload, size_t payload_size);
+
+/* ---- sqlite_upgrade.c ---------------------------------------------------- */
+
+/* Gives a connection the functions that the upgrade's statements call.
+   Statuses: MEMORY, IO. */
+SOTTO_CHECKED enum sotto_status sqlite_upgrade_prepare(const struct sql *sql,
+                                                       struct sotto_error *err);
 
 /* ---- sqlite_seen.c ------------------------------------------------------- */
 
@@ -236,5 +287,16 @@ enum sotto_status sqlite_reader_next(void *own, const uint8_t *hash,
                                      uint64_t after,
                                      struct store_batch *ret_batch,
                                      struct sotto_error *err);
+
+/* ---- sqlite_check.c ------------------------------------------------------ */
+
+enum sotto_status
+sqlite_checker_open(const char *place,
+                    void (*tell)(void *context, const char *text),
+                    void *context, void **ret, struct sotto_error *err);
+void sqlite_checker_close(void *own);
+enum sotto_status sqlite_checker_step(void *own, size_t bytes,
+                                      struct store_damage *ret_damage,
+                                      bool *ret_done, struct sotto_error *err);
 
 #endif
