@@ -200,10 +200,10 @@ store_checker_open(const char *url,
 void store_checker_free(struct store_checker *checker);
 /*
  * Looks at about `bytes` more; with SIZE_MAX at all there is, and at how pages
- * hang together, too, which takes its time. `ret_damage`: what was found since the round
- * began; `ret_done`: it is over, and the next step begins another. What is
- * damaged is no failure. Statuses: IO, MEMORY, FORMAT (so damaged that nothing
- * can be looked at).
+ * hang together, too, which takes its time. `ret_damage`: what was found since
+ * the round began; `ret_done`: it is over, and the next step begins another.
+ * What is damaged is no failure. Statuses: IO, MEMORY, FORMAT (so damaged that
+ * nothing can be looked at).
  */
 SOTTO_CHECKED enum sotto_status
 store_checker_step(struct store_checker *checker, size_t bytes,

@@ -2,8 +2,8 @@
  * sqlite_check.c: looking at all that is kept, in pieces, while a writer and
  * readers go on.
  *
- *     LOOK_BATCHES --> LOOK_HELD --> LOOK_INCOMING --> LOOK_REST --> anew
- *       batch by batch   rows          block by block    what is small
+ *     LOOK_BATCHES --> LOOK_HELD --> LOOK_INCOMING --> LOOK_RUNS --> LOOK_REST
+ *     batch by batch   row by row    block by block    pages         tables
  *
  * Every piece is a transaction of its own, so that the log can be cut between
  * two. Where SQLite itself finds a page that contradicts others, a table cannot
@@ -14,11 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sodium.h>
+
 #include "host/error.h"
 #include "host/text.h"
 #include "store/sqlite/sqlite_store.h"
 
-enum look { LOOK_BATCHES, LOOK_HELD, LOOK_INCOMING, LOOK_REST, LOOKS };
+enum look {
+    LOOK_BATCHES,
+    LOOK_HELD,
+    LOOK_INCOMING,
+    LOOK_RUNS,
+    LOOK_REST,
+    LOOKS
+};
 
 struct sqlite_checker {
     struct sql sql;
@@ -31,7 +40,8 @@ struct sqlite_checker {
     int64_t number;   /* ... and its number, or ... */
     uint8_t key[TAG_SIZE]; /* ... its key */
     unsigned generation;   /* of incoming */
-    uint64_t batches;      /* of that campaign that were there */
+    uint64_t page;         /* of that run: the next one */
+    uint8_t owner[RUN_OWNER_SIZE];
 };
 
 void
@@ -65,6 +75,8 @@ sqlite_checker_open(const char *place,
             ? host_fail_memory(err)
             : sqlite_file_open(&checker->sql, false, &simulation, key, err);
     if (status == SOTTO_STATUS_OK) {
+        sqlite_runs_owner(key, checker->owner);
+        sodium_memzero(key, sizeof key);
         *ret = checker;
     } else {
         sqlite_checker_close(checker);
@@ -116,6 +128,21 @@ count_damaged(const uint8_t *data, size_t count, size_t skip, size_t payload)
             host_checksum(0, at, payload) != host_checksum_read(at + payload);
     }
     return damaged;
+}
+
+/* The next table, or kind of thing. */
+static void
+begin_next(struct sqlite_checker *checker)
+{
+    if (checker->look == LOOK_INCOMING && checker->generation == 0) {
+        checker->generation = 1;
+    } else {
+        checker->look++;
+        checker->generation = 0;
+    }
+    checker->campaign = checker->number = 0;
+    checker->page = 0;
+    memset(checker->key, 0, sizeof checker->key);
 }
 
 /* ---- Batches ------------------------------------------------------------- */
@@ -197,6 +224,110 @@ check_row(struct sqlite_checker *checker, sqlite3_stmt *row, size_t skip)
                  size / record);
 }
 
+/* ---- Runs of tags -------------------------------------------------------- */
+
+/* Whether the table still names a run: if not, it was merged meanwhile. */
+static bool
+is_named(const struct sqlite_checker *checker, int64_t number)
+{
+    sqlite3_stmt *row = NULL;
+    bool found = false;
+    enum sotto_status status =
+        sql_first(&checker->sql, "SELECT 1 FROM run WHERE number = ?1",
+                  SQL_VALUES(SQL_NUMBER(number)), &row, &found, NULL);
+    (void)sqlite3_finalize(row);
+    return status == SOTTO_STATUS_OK && found;
+}
+
+/* Looks at pages of a run from where it is; `ret_over`: at the last one. */
+static enum sotto_status
+check_pages(struct sqlite_checker *checker, int64_t number, uint64_t pages,
+            bool *ret_over, struct sotto_error *err)
+{
+    struct tag_run *run = NULL;
+    char text[200];
+    char *name = sqlite_runs_name(checker->path, number);
+    enum sotto_status status =
+        name == NULL ? host_fail_memory(err)
+                     : tag_run_open(name, checker->owner, &run, err);
+    *ret_over = true;
+    if (status == SOTTO_STATUS_OK) {
+        size_t damaged = tag_run_check(run, checker->page, pages);
+        if (damaged > 0) {
+            checker->damage.places += damaged - 1;
+            (void)snprintf(text, sizeof text,
+                           "tags, file %" PRId64 ": %zu page%s damaged: some "
+                           "reports would be taken twice",
+                           number, damaged, damaged == 1 ? " is" : "s are");
+            note_place(checker, text);
+        }
+        *ret_over = pages >= tag_run_pages(run) - checker->page;
+    } else if (status != SOTTO_STATUS_MEMORY) {
+        if (is_named(checker, number)) {
+            note_place(checker, err->message);
+        }
+        status = SOTTO_STATUS_OK;
+    }
+    tag_run_close(run);
+    free(name);
+    return status;
+}
+
+/* Looks at about `left` bytes of the next run. */
+static enum sotto_status
+check_run(struct sqlite_checker *checker, size_t *left, bool *ret_found,
+          struct sotto_error *err)
+{
+    sqlite3_stmt *row = NULL;
+    bool over = true;
+    int64_t first = checker->number + (checker->page == 0 ? 1 : 0);
+    enum sotto_status status =
+        sql_first(&checker->sql,
+                  "SELECT number, lost FROM run WHERE number >= ?1 ORDER BY "
+                  "number",
+                  SQL_VALUES(SQL_NUMBER(first)), &row, ret_found, err);
+    int64_t number = *ret_found ? sqlite3_column_int64(row, 0) : 0;
+    bool lost = *ret_found && sqlite3_column_int64(row, 1) > 0;
+    (void)sqlite3_finalize(row);
+    if (status != SOTTO_STATUS_OK || !*ret_found) {
+        return status;
+    }
+    checker->page = number == checker->number ? checker->page : 0;
+    if (checker->page == 0 && lost) {
+        note_place(checker, "pages of tags were damaged and are gone: some "
+                            "reports would be taken twice");
+    }
+    uint64_t pages = *left / RUN_PAGE + 1;
+    status = check_pages(checker, number, pages, &over, err);
+    checker->number = number;
+    checker->page = over ? 0 : checker->page + pages;
+    *left -= pages * RUN_PAGE < *left ? (size_t)pages * RUN_PAGE : *left;
+    return status;
+}
+
+#define RUN_PIECE ((size_t)16 << 20) /* bytes of a run at once */
+
+/* A store of version 1 has no runs. */
+static enum sotto_status
+check_runs(struct sqlite_checker *checker, size_t *left,
+           struct sotto_error *err)
+{
+    int64_t version = 0;
+    enum sotto_status status =
+        sql_integer(&checker->sql, "PRAGMA user_version", &version, err);
+    bool found = version > 1;
+    while (status == SOTTO_STATUS_OK && found && *left > 0) {
+        size_t piece = *left < RUN_PIECE ? *left : RUN_PIECE;
+        size_t rest = piece;
+        status = check_run(checker, &rest, &found, err);
+        *left -= piece - rest;
+    }
+    if (status == SOTTO_STATUS_OK && !found) {
+        begin_next(checker);
+    }
+    return status;
+}
+
 /* ---- The rest ------------------------------------------------------------ */
 
 /* Statements that give a row for everything that is wrong. */
@@ -209,6 +340,10 @@ static const struct {
      "total.released != (SELECT coalesce(sum(count), 0) FROM batch WHERE "
      "batch.campaign = campaign.number)",
      "what was released of a campaign is not what was counted"},
+    {"SELECT 1 WHERE (SELECT coalesce(sum(tags), 0) FROM run) < "
+     "(SELECT coalesce(sum(released), 0) FROM total) + (SELECT count(*) FROM "
+     "held) AND NOT EXISTS (SELECT 1 FROM run WHERE lost > 0)",
+     "tags are missing: some reports would be taken twice"},
     {"SELECT 1 FROM total WHERE campaign NOT IN (SELECT number FROM campaign)",
      "a total is of no campaign"},
     {"SELECT 1 WHERE (SELECT count(*) FROM move) != 1 OR "
@@ -223,7 +358,7 @@ check_rest(struct sqlite_checker *checker, struct sotto_error *err)
     int64_t version = 0;
     enum sotto_status status =
         sql_integer(&checker->sql, "PRAGMA user_version", &version, err);
-    for (size_t i = version < 2 ? 2 : 0;
+    for (size_t i = version < 2 ? 3 : 0;
          status == SOTTO_STATUS_OK && i < sizeof rest / sizeof *rest; i++) {
         sqlite3_stmt *row = NULL;
         bool found = false;
@@ -296,19 +431,6 @@ check_any(struct sqlite_checker *checker, sqlite3_stmt *row)
     return 64 + (size_t)sqlite3_column_bytes(row, blob);
 }
 
-static void
-begin_next(struct sqlite_checker *checker)
-{
-    if (checker->look == LOOK_INCOMING && checker->generation == 0) {
-        checker->generation = 1;
-    } else {
-        checker->look++;
-        checker->generation = 0;
-    }
-    checker->campaign = checker->number = 0;
-    memset(checker->key, 0, sizeof checker->key);
-}
-
 /* Looks at rows of a table until there are no more or `left` bytes are over.
    What SQLite cannot read is damage, too. */
 static enum sotto_status
@@ -359,7 +481,8 @@ sqlite_checker_step(void *own, size_t bytes, struct store_damage *ret_damage,
         checker->damage = (struct store_damage){0};
     }
     while (status == SOTTO_STATUS_OK && left > 0 && checker->look < LOOK_REST) {
-        status = check_rows(checker, &left, why);
+        status = checker->look == LOOK_RUNS ? check_runs(checker, &left, why)
+                                            : check_rows(checker, &left, why);
     }
     if (status == SOTTO_STATUS_OK && left > 0) {
         status = check_rest(checker, why);

@@ -66,9 +66,26 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
     "  one INTEGER PRIMARY KEY CHECK (one = 1),\n"                             \
     "  active INTEGER NOT NULL CHECK (active IN (0, 1)),\n"                    \
     "  stage INTEGER NOT NULL CHECK (stage IN (0, 1, 2)),\n"                   \
+    "  campaign INTEGER NOT NULL CHECK (campaign >= 0)\n"                      \
+    ") STRICT, WITHOUT ROWID"
+#define TABLE_MOVE_1                                                           \
+    "CREATE TABLE move (\n"                                                    \
+    "  one INTEGER PRIMARY KEY CHECK (one = 1),\n"                             \
+    "  active INTEGER NOT NULL CHECK (active IN (0, 1)),\n"                    \
+    "  stage INTEGER NOT NULL CHECK (stage IN (0, 1, 2)),\n"                   \
     "  campaign INTEGER NOT NULL CHECK (campaign >= 0),\n"                     \
     "  tag BLOB NOT NULL CHECK (length(tag) = 16)\n"                           \
     ") STRICT, WITHOUT ROWID"
+/* The files of tags (sqlite_runs.c), and how many damaged pages were left out
+   when they were merged. */
+#define TABLE_RUN                                                              \
+    "CREATE TABLE run (\n"                                                     \
+    "  number INTEGER PRIMARY KEY CHECK (number > 0),\n"                       \
+    "  level INTEGER NOT NULL CHECK (level BETWEEN 0 AND 3),\n"                \
+    "  descending INTEGER NOT NULL CHECK (descending IN (0, 1)),\n"            \
+    "  tags INTEGER NOT NULL CHECK (tags >= 0),\n"                             \
+    "  lost INTEGER NOT NULL CHECK (lost >= 0)\n"                              \
+    ") STRICT"
 #define TABLE_SEEN                                                             \
     "CREATE TABLE seen (\n"                                                    \
     "  place INTEGER PRIMARY KEY CHECK (place > 0),\n"                         \
@@ -83,13 +100,28 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
     ") STRICT"
 
 #define TABLES_1                                                               \
-    TABLE_BATCH ";" TABLE_CAMPAIGN ";" TABLE_HELD ";" TABLE_INCOMING(          \
-        0) ";" TABLE_INCOMING(1) ";" TABLE_META ";" TABLE_MOVE ";" TABLE_SEEN
+    TABLE_BATCH ";" TABLE_CAMPAIGN ";" TABLE_HELD                              \
+                ";" TABLE_INCOMING(0) ";" TABLE_INCOMING(1) ";" TABLE_META     \
+                                                            ";" TABLE_MOVE_1   \
+                                                            ";" TABLE_SEEN
+#define TABLES                                                                 \
+    TABLE_BATCH ";" TABLE_CAMPAIGN ";" TABLE_HELD                              \
+                ";" TABLE_INCOMING(0) ";" TABLE_INCOMING(1) ";" TABLE_META     \
+                                                            ";" TABLE_MOVE     \
+                                                            ";" TABLE_RUN      \
+                                                            ";" TABLE_TOTAL
 
-/* Payloads get their sums; batches of version 1 stay as they are. */
+/* Payloads get their sums; batches of version 1 stay as they are. Tags are in
+   run 1 (sqlite_upgrade.c); a window whose tags were half merged begins anew.
+ */
 #define UPGRADE                                                                \
-    TABLE_TOTAL                                                                \
-    ";"                                                                        \
+    "CREATE TEMP TABLE kept AS SELECT * FROM move; DROP TABLE "                \
+    "move;" TABLE_MOVE ";"                                                     \
+    "INSERT INTO move SELECT one, active, stage, iif(stage = 1, 0, campaign) " \
+    "FROM kept; DROP TABLE kept;" TABLE_RUN ";"                                \
+    "INSERT INTO run SELECT 1, iif(n <= 1048576, 0, iif(n <= 8388608, 1, "     \
+    "iif(n <= 134217728, 2, 3))), 0, n, 0 FROM (SELECT run_tags() AS n) "      \
+    "WHERE n > 0; DROP TABLE seen;" TABLE_TOTAL ";"                            \
     "INSERT INTO total SELECT c.number, count(b.number), "                     \
     "coalesce(sum(b.count), 0) FROM campaign AS c LEFT JOIN batch AS b "       \
     "ON b.campaign = c.number GROUP BY c.number;"                              \
@@ -102,12 +134,12 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
 static const struct sql_kind kind = {
     .application = 0x534f5453, /* "SOTS" */
     .version = 2,
-    .schema = TABLES_1 ";" TABLE_TOTAL,
+    .schema = TABLES,
     .before = TABLES_1,
     .upgrade = UPGRADE,
     .none = "; check the name",
     .other = "; give the name of one, or of a file that is not there yet",
-    .options = "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536;"
+    .options = "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192;"
                "PRAGMA synchronous=FULL; PRAGMA fullfsync=ON;"
                "PRAGMA checkpoint_fullfsync=ON; PRAGMA wal_autocheckpoint=0",
     .settings = (const struct sql_setting[]){
@@ -140,8 +172,8 @@ insert_meta(const struct sql *sql, bool simulation, struct sotto_error *err)
 static enum sotto_status
 check_no_log(const char *path, struct sotto_error *err)
 {
-    static const char *const suffix[] = {"-wal", "-journal"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const suffix[] = {"-wal", "-journal", "-tags"};
+    for (size_t i = 0; i < 3; i++) {
         char *name = host_text_path("%s%s", path, suffix[i]);
         bool there = name != NULL && access(name, F_OK) == 0;
         bool memory = name != NULL;
@@ -150,10 +182,11 @@ check_no_log(const char *path, struct sotto_error *err)
             return host_fail_memory(err);
         }
         if (there) {
-            return host_fail(err, SOTTO_STATUS_FORMAT, 0,
-                             "there is '%s%s', with reports that were taken, "
-                             "but no '%s': put it back, or move both away",
-                             host_shown(path), suffix[i], host_shown(path));
+            return host_fail(
+                err, SOTTO_STATUS_FORMAT, 0,
+                "there is '%s%s', which belongs to a store, but no "
+                "'%s': put it back, or move both away",
+                host_shown(path), suffix[i], host_shown(path));
         }
     }
     return SOTTO_STATUS_OK;
@@ -169,9 +202,7 @@ sqlite_file_make(const char *path, bool simulation, struct sotto_error *err)
     enum sotto_status status = check_no_log(path, err);
     status = HOST_THEN(status, sql_file_build(&sql, &kind, err));
     status = HOST_THEN(
-        status,
-        sql_run(&sql, "INSERT INTO move VALUES (1, 0, 0, 0, zeroblob(16))",
-                err));
+        status, sql_run(&sql, "INSERT INTO move VALUES (1, 0, 0, 0)", err));
     status = HOST_THEN(status, insert_meta(&sql, simulation, err));
     status = HOST_THEN(status, sql_file_write(&sql, err));
     (void)sqlite3_close(sql.db);
@@ -213,7 +244,7 @@ sqlite_file_open(struct sql *sql, bool writer, bool *ret_simulation,
 
 /* A store of version 1 is looked at as a whole, once, before it is changed. */
 static enum sotto_status
-upgrade_file(const struct sql *sql, struct sotto_error *err)
+upgrade_file(const struct sql *sql, const uint8_t *key, struct sotto_error *err)
 {
     int64_t version = 0;
     enum sotto_status status =
@@ -223,13 +254,15 @@ upgrade_file(const struct sql *sql, struct sotto_error *err)
     }
     status = sql_expect(sql, "PRAGMA quick_check(1)", "ok",
                         "its parts contradict each other", err);
-    status = HOST_THEN(status, sqlite_upgrade_prepare(sql, err));
+    status = HOST_THEN(status, sqlite_upgrade_prepare(sql, key, err));
     return HOST_THEN(status, sql_file_upgrade(sql, &kind, err));
 }
 
 enum sotto_status
-sqlite_file_prepare(const struct sql *sql, struct sotto_error *err)
+sqlite_file_prepare(const struct sql *sql, const uint8_t *key,
+                    struct sotto_error *err)
 {
     enum sotto_status status = sql_file_prepare(sql, &kind, err);
-    return HOST_THEN(status, upgrade_file(sql, err));
+    status = HOST_THEN(status, sqlite_runs_folder(sql->path, err));
+    return HOST_THEN(status, upgrade_file(sql, key, err));
 }

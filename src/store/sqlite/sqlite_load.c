@@ -13,6 +13,8 @@
 #include "host/wipe.h"
 #include "store/sqlite/sqlite_store.h"
 
+#define TAGS_LOOKED_FOR ((size_t)256)
+
 enum sotto_status
 sqlite_fail_damaged(const struct sqlite_store *store, const char *what,
                     struct sotto_error *err)
@@ -169,8 +171,7 @@ take_move(void *context, sqlite3_stmt *row, struct sotto_error *err)
     int active = sqlite3_column_int(row, 0), stage = sqlite3_column_int(row, 1);
     struct sqlite_move *move = &store->move;
     if ((active != 0 && active != 1) || stage < STAGE_NONE ||
-        stage > STAGE_PAYLOADS || !read_u32(row, 2, &move->campaign) ||
-        !sql_column(row, 3, move->tag, TAG_SIZE)) {
+        stage > STAGE_PAYLOADS || !read_u32(row, 2, &move->campaign)) {
         return sqlite_fail_damaged(
             store, "how far its window was moved is wrong", err);
     }
@@ -184,26 +185,22 @@ take_move(void *context, sqlite3_stmt *row, struct sotto_error *err)
 static bool
 move_is_right(const struct sqlite_store *store)
 {
-    static const uint8_t none[TAG_SIZE];
     const struct sqlite_move *move = &store->move;
     unsigned old = 1 - move->active;
-    bool no_tag = memcmp(move->tag, none, TAG_SIZE) == 0;
+    bool empty = true;
     if (move->campaign > store->campaigns) {
         return false;
     }
     switch (move->stage) {
     case STAGE_NONE:
-        return move->campaign == 0 && no_tag &&
-               store->incoming[old].reports == 0;
+        return move->campaign == 0 && store->incoming[old].reports == 0;
     case STAGE_TAGS:
-        return move->campaign == 0 ? no_tag
-                                   : window_tags_has(&store->tags[old],
-                                                     move->campaign, move->tag);
+        return move->campaign == 0;
     case STAGE_PAYLOADS:
         for (uint32_t i = 0; i < move->campaign; i++) {
-            no_tag = no_tag && store->campaign[i].incoming[old] == 0;
+            empty = empty && store->campaign[i].incoming[old] == 0;
         }
-        return no_tag;
+        return empty;
     }
     return false;
 }
@@ -221,6 +218,30 @@ check_move(const struct sqlite_store *store, struct sotto_error *err)
                      store, "how far its window was moved is wrong", err);
 }
 
+/* Whether the runs have the tags of a window whose payloads are being moved:
+   some of them, for to look for all takes long. */
+static enum sotto_status
+check_tags(struct sqlite_store *store, struct sotto_error *err)
+{
+    const struct window_tags *tags = &store->tags[1 - store->move.active];
+    int code = SQLITE_ROW;
+    size_t looked = 0;
+    for (size_t i = 0; store->move.stage == STAGE_PAYLOADS && i < tags->room &&
+                       looked < TAGS_LOOKED_FOR && code == SQLITE_ROW;
+         i++) {
+        const struct window_tag *tag = &tags->slot[i];
+        if (tag->campaign != 0) {
+            code = sqlite_runs_find(store, tag->campaign, tag->tag);
+            looked++;
+        }
+    }
+    return code == SQLITE_ROW ? SOTTO_STATUS_OK
+           : code == SQLITE_DONE
+               ? sqlite_fail_damaged(store, "tags of its last window are gone",
+                                     err)
+               : sql_fail(&store->sql, code, err);
+}
+
 void
 sqlite_unload(struct sqlite_store *store)
 {
@@ -233,11 +254,10 @@ sqlite_unload(struct sqlite_store *store)
         window_tags_clear(&store->tags[i]);
     }
     free(store->campaign);
-    free(store->sorted);
     memset(store->incoming, 0, sizeof store->incoming);
     store->held = 0;
     store->campaign = NULL;
-    store->sorted = NULL;
+    sqlite_runs_unload(store);
     store->campaigns = 0;
     store->stale = true;
 }
@@ -249,7 +269,7 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
         const char *text;
         sql_take *take;
     } query[] = {
-        {"SELECT active, stage, campaign, tag FROM move", take_move},
+        {"SELECT active, stage, campaign FROM move", take_move},
         {"SELECT 0, campaign, reports FROM incoming_0 UNION ALL "
          "SELECT 1, campaign, reports FROM incoming_1",
          take_block},
@@ -279,52 +299,8 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
                           store, err);
     }
     status = HOST_THEN(status, check_move(store, err));
+    status = HOST_THEN(status, sqlite_runs_load(store, err));
+    status = HOST_THEN(status, check_tags(store, err));
     store->stale = status != SOTTO_STATUS_OK;
-    return status;
-}
-
-/* ---- Tags ---------------------------------------------------------------- */
-
-/* Whether a tag of a generation must be in `seen`. */
-static bool
-must_be_seen(const struct sqlite_store *store, unsigned generation,
-             const struct window_tag *tag)
-{
-    const struct sqlite_move *move = &store->move;
-    struct window_tag cursor = {move->campaign, {0}};
-    memcpy(cursor.tag, move->tag, TAG_SIZE);
-    return generation != move->active &&
-           (move->stage == STAGE_PAYLOADS ||
-            window_tags_compare(tag, &cursor) <= 0);
-}
-
-static enum sotto_status
-check_tags(struct sqlite_store *store, unsigned generation,
-           struct sotto_error *err)
-{
-    const struct window_tags *tags = &store->tags[generation];
-    for (size_t i = 0; i < tags->room; i++) {
-        const struct window_tag *tag = &tags->slot[i];
-        if (tag->campaign == 0) {
-            continue;
-        }
-        int code = sqlite_seen_find(store, tag->campaign, tag->tag);
-        if (code != SQLITE_ROW && code != SQLITE_DONE) {
-            return sql_fail(&store->sql, code, err);
-        }
-        if ((code == SQLITE_ROW) != must_be_seen(store, generation, tag)) {
-            return sqlite_fail_damaged(store, "its tags contradict each other",
-                                       err);
-        }
-    }
-    return SOTTO_STATUS_OK;
-}
-
-enum sotto_status
-sqlite_load_check(struct sqlite_store *store, struct sotto_error *err)
-{
-    enum sotto_status status = sqlite_seen_check(store, err);
-    status = HOST_THEN(status, check_tags(store, 0, err));
-    status = HOST_THEN(status, check_tags(store, 1, err));
     return status;
 }

@@ -5,7 +5,7 @@
  *     sqlite_upgrade.c  what a store of the version before becomes
  *     sqlite_batch.c    a batch's bytes, and which of them are damaged
  *     sqlite_load.c     what a writer keeps of the tables in memory
- *     sqlite_seen.c     the tags of windows that have ended
+ *     sqlite_runs.c     the tags of windows that have ended
  *     sqlite_store.c    the writer: opening, campaigns, transactions
  *     sqlite_put.c      putting reports, in blocks
  *     sqlite_window.c   moving on a window that has ended, and
@@ -22,7 +22,7 @@
  * There are two tables of blocks. New ones go to the active generation; the
  * other is empty, or is the window that is being moved:
  *
- *     STAGE_NONE --end--> STAGE_TAGS --all tags in `seen`--> STAGE_PAYLOADS
+ *     STAGE_NONE --end--> STAGE_TAGS --all tags in runs  --> STAGE_PAYLOADS
  *         ^                                                        |
  *         `------------------- all campaigns moved ----------------'
  *
@@ -32,8 +32,9 @@
  * Why sorted: SQLite lays the rows of a page behind one another as they are
  * inserted, in whatever order they are found again. So a table of payloads
  * that outlives the window is only ever filled in the order of its keys, which
- * are random; tags are in buckets that are sorted and written as a whole; and
- * of the tables that were filled as reports came nothing but zeros is left.
+ * are random; tags are in files of their own, sorted, that are written as a
+ * whole; and of the tables that were filled as reports came nothing but zeros
+ * is left.
  */
 #ifndef SOTTO_STORE_SQLITE_SQLITE_STORE_H
 #define SOTTO_STORE_SQLITE_SQLITE_STORE_H
@@ -44,6 +45,7 @@
 #include "store/sql.h"
 #include "store/store.h"
 #include "store/store_window.h"
+#include "store/tag_run.h"
 
 #define TAG_KEY_SIZE 32u /* of the key that makes tags of ids */
 #define GENERATIONS 2    /* of incoming */
@@ -57,8 +59,7 @@ enum sqlite_stage { STAGE_NONE = 0, STAGE_TAGS = 1, STAGE_PAYLOADS = 2 };
 struct sqlite_move {
     unsigned active;         /* generation that takes new reports */
     enum sqlite_stage stage; /* of the other one */
-    uint32_t campaign;       /* done: up to this campaign ... */
-    uint8_t tag[TAG_SIZE];   /* ... and, of tags, up to this one */
+    uint32_t campaign;       /* whose payloads are moved, as all before it */
 };
 
 /* Reports of all campaigns, and the bytes of their payloads. */
@@ -85,13 +86,40 @@ struct sqlite_campaign {
     size_t block_count, block_room;
 };
 
+#define LEVELS 4u /* of runs */
+
+/* A run that is named in the table `run`; file NULL: there is none. */
+struct sqlite_run {
+    int64_t number;
+    uint64_t tags, lost;
+    struct tag_run *file;
+};
+
+/*
+ * The tags of windows that have ended, in levels of runs:
+ *
+ *     a window --> settled[0] --coin: about half--> descending[1]
+ *     descending[l] + settled[l] --> settled[l]
+ *     settled[l], too large      --> descending[l + 1]
+ */
+struct sqlite_runs {
+    struct sqlite_run settled[LEVELS], descending[LEVELS];
+    int64_t next;              /* number of the next run that is written */
+    uint64_t most[LEVELS - 1]; /* tags of a level; more descend */
+};
+
+struct sqlite_job; /* something that is merged beside the writer */
+
+/* Runs whose files are to be removed. */
+struct sqlite_doomed {
+    int64_t number[4 * LEVELS];
+    size_t count;
+};
+
 enum sqlite_statement {
     STATEMENT_BEGIN,
     STATEMENT_COMMIT,
     STATEMENT_VERSION,
-    STATEMENT_SEEN,
-    STATEMENT_SEEN_NEXT,
-    STATEMENT_SEE,
     STATEMENT_BLOCK_0,
     STATEMENT_BLOCK_1,
     STATEMENTS
@@ -120,9 +148,14 @@ struct sqlite_store {
     struct sqlite_total incoming[GENERATIONS];
     uint64_t held;
     struct window_tags tags[GENERATIONS];
-    struct window_tag *sorted;    /* those that are being merged; or NULL */
-    struct window_filter *filter; /* of `seen` */
-    int frames;                   /* in the log after the last commit */
+    struct sqlite_runs runs;          /* the tags of windows that have ended */
+    struct sqlite_job *job[LEVELS];   /* what is merged into them, or NULL */
+    struct sqlite_doomed superfluous; /* when this transaction is durable */
+    struct sqlite_doomed unnamed;     /* when it is not */
+    struct sqlite_doomed uncertain;   /* a commit that failed has named them */
+    bool committing;
+    uint64_t damaged_lookups; /* in pages of runs that are damaged */
+    int frames;               /* in the log after the last commit */
     uint8_t key[TAG_KEY_SIZE];
     sqlite3_stmt *statement[STATEMENTS];
 };
@@ -146,6 +179,7 @@ SOTTO_CHECKED enum sotto_status sqlite_file_open(struct sql *sql, bool writer,
    deleted overwritten; and makes one of version 1 one of this version.
    Statuses: FORMAT, IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status sqlite_file_prepare(const struct sql *sql,
+                                                    const uint8_t *key,
                                                     struct sotto_error *err);
 
 /* ---- sqlite_batch.c ------------------------------------------------------ */
@@ -186,26 +220,55 @@ void sqlite_batch_sum(uint8_t *payload, size_t payload_size);
 
 /* ---- sqlite_upgrade.c ---------------------------------------------------- */
 
-/* Gives a connection the functions that the upgrade's statements call.
-   Statuses: MEMORY, IO. */
+/* Writes the tags of a store of version 1 into a run, and gives the connection
+   the functions that the upgrade's statements call. Statuses: FORMAT, MEMORY,
+   IO. */
 SOTTO_CHECKED enum sotto_status sqlite_upgrade_prepare(const struct sql *sql,
+                                                       const uint8_t *key,
                                                        struct sotto_error *err);
 
-/* ---- sqlite_seen.c ------------------------------------------------------- */
+/* ---- sqlite_runs.c ------------------------------------------------------- */
+
+/* Makes the folder of runs if it is not there. Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_runs_folder(const char *path,
+                                                   struct sotto_error *err);
+/* The name of a run, which the caller frees; NULL: no memory. */
+char *sqlite_runs_name(const char *path, int64_t number);
+/* What marks the runs of a store: not its key, but made of it. */
+void sqlite_runs_owner(const uint8_t *key, uint8_t owner[RUN_OWNER_SIZE]);
+
+/* Opens the runs that the table names. Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_runs_load(struct sqlite_store *store,
+                                                 struct sotto_error *err);
+void sqlite_runs_unload(struct sqlite_store *store);
+/* Removes files that the table does not name: those of an earlier life. */
+void sqlite_runs_remove_others(const struct sqlite_store *store);
 
 /* SQLITE_ROW: the tag is of a window that has ended; SQLITE_DONE: it is not;
    or what went wrong. */
-int sqlite_seen_find(const struct sqlite_store *store, uint32_t campaign,
+int sqlite_runs_find(struct sqlite_store *store, uint32_t campaign,
                      const uint8_t tag[TAG_SIZE]);
-/* Adds sorted tags. Statuses: sql_fail's; FORMAT (one is there already). */
-SOTTO_CHECKED enum sotto_status sqlite_seen_merge(struct sqlite_store *store,
-                                                  const struct window_tag *tag,
-                                                  size_t count,
-                                                  struct sotto_error *err);
-/* Whether all are in order, and each of a campaign; fills the filter, without
-   which nothing is found. Statuses: FORMAT, IO, MEMORY. */
-SOTTO_CHECKED enum sotto_status sqlite_seen_check(struct sqlite_store *store,
-                                                  struct sotto_error *err);
+
+/* Begins to merge what descends, if nothing is begun: between transactions. */
+void sqlite_runs_begin(struct sqlite_store *store);
+/* In a transaction: takes over what was merged meanwhile. */
+SOTTO_CHECKED enum sotto_status sqlite_runs_tend(struct sqlite_store *store,
+                                                 struct sotto_error *err);
+/*
+ * In a transaction: merges the tags of the window that has ended, beside the
+ * writer unless they and what they are merged with are `rows` at most; waits
+ * for it when all slices together were as many rows as there are tags.
+ * `ret_done`: the table has them.
+ */
+SOTTO_CHECKED enum sotto_status sqlite_runs_move(struct sqlite_store *store,
+                                                 size_t rows, bool *ret_done,
+                                                 struct sotto_error *err);
+/* The transaction is durable, or gone: so are files that it made superfluous,
+   or those that it named. */
+void sqlite_runs_committed(struct sqlite_store *store);
+void sqlite_runs_rolled_back(struct sqlite_store *store);
+/* Ends all jobs. */
+void sqlite_runs_close(struct sqlite_store *store);
 
 /* ---- sqlite_load.c ------------------------------------------------------- */
 
@@ -219,10 +282,6 @@ enum sotto_status sqlite_fail_damaged(const struct sqlite_store *store,
                                       struct sotto_error *err);
 /* Frees what was read. */
 void sqlite_unload(struct sqlite_store *store);
-/* Whether the tags of windows and those in `seen` agree, as far as the move
-   is. Statuses: FORMAT, IO, MEMORY. */
-SOTTO_CHECKED enum sotto_status sqlite_load_check(struct sqlite_store *store,
-                                                  struct sotto_error *err);
 
 /* ---- sqlite_store.c ------------------------------------------------------ */
 
@@ -240,6 +299,9 @@ sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err);
    Statuses: IO, MEMORY, ENTROPY. */
 SOTTO_CHECKED enum sotto_status sqlite_put_blocks(struct sqlite_store *store,
                                                   struct sotto_error *err);
+/* What is kept of a report's id. */
+void sqlite_put_tag(const struct sqlite_store *store, const uint8_t *report,
+                    uint8_t tag[TAG_SIZE]);
 enum sotto_status sqlite_put(void *own, uint32_t campaign,
                              const uint8_t *report,
                              enum store_answer *ret_answer,
