@@ -26,6 +26,7 @@ struct campaign {
     uint8_t *signature; /* the text of the .minisig file */
     size_t signature_size;
     uint32_t number; /* the store's */
+    bool closed;     /* in the store: nothing is taken */
     /* As the store counted last, for metrics. */
     atomic_uint_fast64_t waiting, released, batches;
 };

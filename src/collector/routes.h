@@ -28,6 +28,7 @@ struct routes_state {
     const struct token *token;
     size_t body_most;
     bool healthy;
+    bool damaged; /* healthy, but something in the store is damaged */
     bool behind; /* healthy, but windows that ended are still there */
 };
 

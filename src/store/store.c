@@ -229,6 +229,10 @@ store_checker_open(const char *url,
     if (backend == NULL) {
         return fail_url(url, err);
     }
+    if (backend->checker_open == NULL) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "%s: is checked by its own means", backend->kind);
+    }
     struct store_checker *checker = calloc(1, sizeof *checker);
     if (checker == NULL) {
         return host_fail_memory(err);
@@ -260,4 +264,31 @@ store_checker_step(struct store_checker *checker, size_t bytes,
 {
     return checker->backend->checker_step(checker->own, bytes, ret_damage,
                                           ret_done, err);
+}
+
+/* ---- Keeping ------------------------------------------------------------- */
+
+enum sotto_status
+store_forget(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
+             struct store_counts *ret_counts, struct sotto_error *err)
+{
+    return store->backend->forget == NULL
+               ? host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "campaigns of %s: are forgotten by its own means",
+                           store->backend->kind)
+               : store->backend->forget(store->own, hash, ret_counts, err);
+}
+
+enum sotto_status
+store_backup(const char *url, const char *to, struct sotto_error *err)
+{
+    const char *place = NULL;
+    const struct store_backend *backend = find_backend(url, &place);
+    if (backend == NULL) {
+        return fail_url(url, err);
+    }
+    return backend->backup == NULL
+               ? host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "%s: is backed up by its own means", backend->kind)
+               : backend->backup(place, to, err);
 }

@@ -27,7 +27,10 @@
  *    moves are atomic.
  *  - After store_scrub the back-end's own files hold, of a window that has
  *    ended, no order in which its reports came, and nothing that connects ids
- *    with payloads.
+ *    with payloads. Of windows they may tell which are newer by far: a back-end
+ *    says what, and never sets the tags of one window apart from others'.
+ *  - A payload whose bytes have changed on the disk is left out where it is
+ *    read, and counted; the others are given.
  *  - Readers see whole batches, while a writer writes.
  *
  * One writer a store, in one thread (a second one is refused, from whatever
@@ -61,7 +64,8 @@ struct store;
 
 /*
  * Opens the store that `url` names, sqlite:PATH, and makes it if it is not
- * there; checks all of it. One that was made for simulation takes and gives
+ * there; checks what is small of it, and store_checker the rest. One of the
+ * version before is upgraded in place. One that was made for simulation takes and gives
  * nothing else, and the other way round: REFUSED. Statuses: USAGE (no such
  * kind), FORMAT (no store, damaged, of another version), REFUSED, IO (also: it
  * has a writer), MEMORY, ENTROPY.
@@ -76,7 +80,8 @@ void store_free(struct store *store);
  * The store's number for the reports of a mechanism, by its hash; the first
  * time it is noted down, with a name for people, durably. Not between begin and
  * commit. Statuses: FORMAT (known with another payload size), USAGE (not even
- * 2 of them could be held back: store_check_batch), IO, MEMORY.
+ * 2 of them could be held back: store_check_batch), REFUSED (it was forgotten),
+ * IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 store_campaign(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
@@ -180,6 +185,29 @@ store_reader_next(struct store_reader *reader,
                   const uint8_t hash[SOTTO_HASH_SIZE], uint64_t after,
                   struct store_batch *ret_batch, struct sotto_error *err);
 
+/* ---- Keeping ------------------------------------------------------------- */
+
+/*
+ * Ends a campaign for good: its batches, what waits of it and its tags are
+ * deleted, and their space is given back; no report of it is taken any more:
+ * store_campaign refuses it (REFUSED), also if it is forgotten again.
+ * `ret_counts`: what there was. Not between begin and commit. Statuses: USAGE
+ * (the store does not know it), IO, MEMORY, FORMAT.
+ */
+SOTTO_CHECKED enum sotto_status
+store_forget(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
+             struct store_counts *ret_counts, struct sotto_error *err);
+
+/*
+ * Copies a store, which a writer may be writing to, to `to`, where there is
+ * nothing: a store of the same kind that holds what has been released and held,
+ * and all tags of it. The window that is open is not in it, neither payloads
+ * nor tags, so nothing in it connects ids with payloads. Statuses: USAGE, IO,
+ * MEMORY, FORMAT.
+ */
+SOTTO_CHECKED enum sotto_status store_backup(const char *url, const char *to,
+                                             struct sotto_error *err);
+
 /* ---- Checking ------------------------------------------------------------ */
 
 struct store_checker;
@@ -245,6 +273,11 @@ struct store_backend {
                                      uint64_t after,
                                      struct store_batch *ret_batch,
                                      struct sotto_error *err);
+    enum sotto_status (*forget)(void *own, const uint8_t *hash,
+                                struct store_counts *ret_counts,
+                                struct sotto_error *err);
+    enum sotto_status (*backup)(const char *place, const char *to,
+                                struct sotto_error *err);
     enum sotto_status (*checker_open)(
         const char *place, void (*tell)(void *context, const char *text),
         void *context, void **ret, struct sotto_error *err);

@@ -109,8 +109,9 @@ note_reports(struct sqlite_checker *checker, const char *where, size_t damaged,
     char text[200];
     checker->damage.reports += damaged;
     (void)snprintf(text, sizeof text,
-                   "%s: %zu of %zu report%s damaged and will be left out",
-                   where, damaged, count, count == 1 ? " is" : "s are");
+                   "%s: %zu of %zu report%s %s damaged and will be left out",
+                   where, damaged, count, count == 1 ? "" : "s",
+                   damaged == 1 ? "is" : "are");
     if (damaged > 0) {
         tell(checker, text);
     }

@@ -41,6 +41,11 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
     "  name TEXT NOT NULL,\n"                                                  \
     "  payload_size INTEGER NOT NULL CHECK (payload_size > 0)\n"               \
     ") STRICT, WITHOUT ROWID"
+/* Campaigns that were forgotten: no report of them is taken any more. */
+#define TABLE_CLOSED                                                           \
+    "CREATE TABLE closed (\n"                                                  \
+    "  campaign INTEGER PRIMARY KEY CHECK (campaign > 0)\n"                    \
+    ") STRICT"
 #define TABLE_HELD                                                             \
     "CREATE TABLE held (\n"                                                    \
     "  campaign INTEGER NOT NULL,\n"                                           \
@@ -105,7 +110,7 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
                                                             ";" TABLE_MOVE_1   \
                                                             ";" TABLE_SEEN
 #define TABLES                                                                 \
-    TABLE_BATCH ";" TABLE_CAMPAIGN ";" TABLE_HELD                              \
+    TABLE_BATCH ";" TABLE_CAMPAIGN ";" TABLE_CLOSED ";" TABLE_HELD             \
                 ";" TABLE_INCOMING(0) ";" TABLE_INCOMING(1) ";" TABLE_META     \
                                                             ";" TABLE_MOVE     \
                                                             ";" TABLE_RUN      \
@@ -115,21 +120,24 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
    run 1 (sqlite_upgrade.c); a window whose tags were half merged begins anew.
  */
 #define UPGRADE                                                                \
-    "CREATE TEMP TABLE kept AS SELECT * FROM move; DROP TABLE "                \
-    "move;" TABLE_MOVE ";"                                                     \
-    "INSERT INTO move SELECT one, active, stage, iif(stage = 1, 0, campaign) " \
-    "FROM kept; DROP TABLE kept;" TABLE_RUN ";"                                \
-    "INSERT INTO run SELECT 1, iif(n <= 1048576, 0, iif(n <= 8388608, 1, "     \
-    "iif(n <= 134217728, 2, 3))), 0, n, 0 FROM (SELECT run_tags() AS n) "      \
-    "WHERE n > 0; DROP TABLE seen;" TABLE_TOTAL ";"                            \
-    "INSERT INTO total SELECT c.number, count(b.number), "                     \
-    "coalesce(sum(b.count), 0) FROM campaign AS c LEFT JOIN batch AS b "       \
-    "ON b.campaign = c.number GROUP BY c.number;"                              \
-    "UPDATE held SET payload = with_sums(payload, 0, length(payload));"        \
-    "UPDATE incoming_0 SET reports = with_sums(reports, 16, (SELECT "          \
-    "payload_size FROM campaign WHERE number = incoming_0.campaign));"         \
-    "UPDATE incoming_1 SET reports = with_sums(reports, 16, (SELECT "          \
-    "payload_size FROM campaign WHERE number = incoming_1.campaign))"
+    TABLE_CLOSED                                                               \
+        ";"                                                                    \
+        "CREATE TEMP TABLE kept AS SELECT * FROM move; DROP TABLE "            \
+        "move;" TABLE_MOVE ";"                                                 \
+        "INSERT INTO move SELECT one, active, stage, iif(stage = 1, 0, "       \
+        "campaign) "                                                           \
+        "FROM kept; DROP TABLE kept;" TABLE_RUN ";"                            \
+        "INSERT INTO run SELECT 1, iif(n <= 1048576, 0, iif(n <= 8388608, 1, " \
+        "iif(n <= 134217728, 2, 3))), 0, n, 0 FROM (SELECT run_tags() AS n) "  \
+        "WHERE n > 0; DROP TABLE seen;" TABLE_TOTAL ";"                        \
+        "INSERT INTO total SELECT c.number, count(b.number), "                 \
+        "coalesce(sum(b.count), 0) FROM campaign AS c LEFT JOIN batch AS b "   \
+        "ON b.campaign = c.number GROUP BY c.number;"                          \
+        "UPDATE held SET payload = with_sums(payload, 0, length(payload));"    \
+        "UPDATE incoming_0 SET reports = with_sums(reports, 16, (SELECT "      \
+        "payload_size FROM campaign WHERE number = incoming_0.campaign));"     \
+        "UPDATE incoming_1 SET reports = with_sums(reports, 16, (SELECT "      \
+        "payload_size FROM campaign WHERE number = incoming_1.campaign))"
 
 static const struct sql_kind kind = {
     .application = 0x534f5453, /* "SOTS" */
@@ -265,4 +273,10 @@ sqlite_file_prepare(const struct sql *sql, const uint8_t *key,
     enum sotto_status status = sql_file_prepare(sql, &kind, err);
     status = HOST_THEN(status, sqlite_runs_folder(sql->path, err));
     return HOST_THEN(status, upgrade_file(sql, key, err));
+}
+
+enum sotto_status
+sqlite_file_build(struct sql *sql, struct sotto_error *err)
+{
+    return sql_file_build(sql, &kind, err);
 }

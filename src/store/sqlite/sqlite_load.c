@@ -130,6 +130,20 @@ take_block(void *context, sqlite3_stmt *row, struct sotto_error *err)
 }
 
 static enum sotto_status
+take_closed(void *context, sqlite3_stmt *row, struct sotto_error *err)
+{
+    struct sqlite_store *store = context;
+    uint32_t number = 0;
+    if (!read_u32(row, 0, &number) || number == 0 ||
+        number > store->campaigns) {
+        return sqlite_fail_damaged(store, "no campaign is what was closed",
+                                   err);
+    }
+    store->campaign[number - 1].closed = true;
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
 take_held(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
     struct sqlite_store *store = context;
@@ -276,6 +290,7 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
         {"SELECT campaign, count(*), min(length(payload)), "
          "max(length(payload)) FROM held GROUP BY campaign",
          take_held},
+        {"SELECT campaign FROM closed", take_closed},
         {"SELECT number, coalesce(batches, 0), coalesce(released, 0), "
          "coalesce((SELECT max(batch.number) FROM batch WHERE "
          "batch.campaign = campaign.number), 0) "

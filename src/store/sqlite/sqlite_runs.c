@@ -542,6 +542,57 @@ sqlite_runs_move(struct sqlite_store *store, size_t rows, bool *ret_done,
     return status;
 }
 
+/* ---- Forgetting ---------------------------------------------------------- */
+
+static bool
+has_campaign(const struct sqlite_run *run, uint32_t campaign)
+{
+    bool has = false;
+    for (size_t i = 0; run->file != NULL && i < run->file->sections; i++) {
+        has = has || run->file->section[i].campaign == campaign;
+    }
+    return has;
+}
+
+static enum sotto_status
+rewrite_run(struct sqlite_store *store, struct sqlite_run *run, unsigned level,
+            bool descending, uint32_t without, struct sotto_error *err)
+{
+    if (!has_campaign(run, without)) {
+        return SOTTO_STATUS_OK;
+    }
+    struct sqlite_job *job = calloc(1, sizeof *job);
+    if (job == NULL) {
+        return host_fail_memory(err);
+    }
+    sqlite_runs_owner(store->key, job->owner);
+    job->merge.owner = job->owner;
+    job->merge.without = without;
+    enum sotto_status status = add_source(store, job, 0, run, err);
+    status = HOST_THEN(status, add_output(store, job, 0, err));
+    status = HOST_THEN(status, tag_merge(&job->merge, err));
+    status = HOST_THEN(status, forget_run(store, run, err));
+    status = HOST_THEN(status, name_run(store, job, 0, level, descending, err));
+    free_job(job);
+    return status;
+}
+
+enum sotto_status
+sqlite_runs_forget(struct sqlite_store *store, uint32_t campaign,
+                   struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    sqlite_runs_close(store); /* what is being merged has its tags, too */
+    for (unsigned i = 0; i < LEVELS; i++) {
+        status = HOST_THEN(status, rewrite_run(store, &store->runs.settled[i],
+                                               i, false, campaign, err));
+        status =
+            HOST_THEN(status, rewrite_run(store, &store->runs.descending[i], i,
+                                          true, campaign, err));
+    }
+    return status;
+}
+
 /* ---- Transactions -------------------------------------------------------- */
 
 static void

@@ -279,6 +279,12 @@ note_campaign(void *own, const uint8_t *hash, const char *name,
                          host_shown(store->path),
                          store->campaign[i].payload_size, payload_size);
     }
+    if (i < store->campaigns && store->campaign[i].closed) {
+        return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                         "this mechanism's campaign was closed in the store "
+                         "'%s': no report of it is taken any more",
+                         host_shown(store->path));
+    }
     if (i == store->campaigns) {
         status = add_campaign(store, hash, name, payload_size, err);
     }
@@ -418,6 +424,8 @@ const struct store_backend store_sqlite = {
     .reader_open = sqlite_reader_open,
     .reader_close = sqlite_reader_close,
     .reader_next = sqlite_reader_next,
+    .forget = sqlite_forget,
+    .backup = sqlite_backup,
     .checker_open = sqlite_checker_open,
     .checker_close = sqlite_checker_close,
     .checker_step = sqlite_checker_step,

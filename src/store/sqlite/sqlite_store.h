@@ -13,6 +13,8 @@
  *     sqlite_scrub.c    what deletions and the log leave behind
  *     sqlite_reader.c   reading batches
  *     sqlite_check.c    looking at all that is kept
+ *     sqlite_forget.c   ending a campaign for good
+ *     sqlite_backup.c   a copy that tells no more than a store at rest
  *
  * Reports of one commit are one row, a block of (tag, payload) pairs sorted by
  * their tags, under a random key: one flush then writes little more than the
@@ -82,6 +84,7 @@ struct sqlite_campaign {
     size_t record; /* a tag or a key, a payload, its sum */
     uint64_t incoming[GENERATIONS];
     uint64_t held, released, batches;
+    bool closed;    /* forgotten: nothing is taken any more */
     uint8_t *block; /* pairs put since the last block was written */
     size_t block_count, block_room;
 };
@@ -162,6 +165,9 @@ struct sqlite_store {
 
 /* ---- sqlite_file.c ------------------------------------------------------- */
 
+/* An empty one in memory. Statuses: sql_file_build's. */
+SOTTO_CHECKED enum sotto_status sqlite_file_build(struct sql *sql,
+                                                  struct sotto_error *err);
 /* Makes a store at `path`, if there is nothing, for the owner alone, in one
    step. Statuses: IO, MEMORY, ENTROPY, FORMAT (another's log is there). */
 SOTTO_CHECKED enum sotto_status
@@ -267,6 +273,11 @@ SOTTO_CHECKED enum sotto_status sqlite_runs_move(struct sqlite_store *store,
    or those that it named. */
 void sqlite_runs_committed(struct sqlite_store *store);
 void sqlite_runs_rolled_back(struct sqlite_store *store);
+/* In a transaction: writes every run anew without the tags of a campaign.
+   Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_runs_forget(struct sqlite_store *store,
+                                                   uint32_t campaign,
+                                                   struct sotto_error *err);
 /* Ends all jobs. */
 void sqlite_runs_close(struct sqlite_store *store);
 
@@ -349,6 +360,14 @@ enum sotto_status sqlite_reader_next(void *own, const uint8_t *hash,
                                      uint64_t after,
                                      struct store_batch *ret_batch,
                                      struct sotto_error *err);
+
+/* ---- sqlite_forget.c and sqlite_backup.c --------------------------------- */
+
+enum sotto_status sqlite_forget(void *own, const uint8_t *hash,
+                                struct store_counts *ret_counts,
+                                struct sotto_error *err);
+enum sotto_status sqlite_backup(const char *place, const char *to,
+                                struct sotto_error *err);
 
 /* ---- sqlite_check.c ------------------------------------------------------ */
 
