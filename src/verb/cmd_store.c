@@ -6,8 +6,6 @@
 
 #include "cli/cli.h"
 #include "cli/json_print.h"
-#include "mechanism/mechanism.h"
-#include "store/store.h"
 
 /* ---- check --------------------------------------------------------------- */
 
@@ -31,7 +29,7 @@ tell_place(void *context, const char *text)
 }
 
 static void
-print_damage(const struct store_damage *damage, bool json)
+print_damage(const struct sotto_store_damage *damage, bool json)
 {
     if (json) {
         json_begin(stdout);
@@ -54,17 +52,10 @@ static int
 run_check(const struct cli_args *args, const char *url)
 {
     struct telling telling = {cli_given(args, "json"), 0};
-    struct store_checker *checker = NULL;
-    struct store_damage damage = {0};
+    struct sotto_store_damage damage = {0};
     struct sotto_error err = {0};
-    bool done = false;
-    enum sotto_status status =
-        store_checker_open(url, tell_place, &telling, &checker, &err);
-    if (status == SOTTO_STATUS_OK) {
-        status = store_checker_step(checker, SIZE_MAX, &damage, &done, &err);
-    }
-    store_checker_free(checker);
-    if (status != SOTTO_STATUS_OK) {
+    if (sotto_store_check(url, tell_place, &telling, &damage, &err) !=
+        SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
     print_damage(&damage, telling.json);
@@ -74,72 +65,17 @@ run_check(const struct cli_args *args, const char *url)
 
 /* ---- forget -------------------------------------------------------------- */
 
-/* The 64 hexadecimal digits of a hash; false: they are none. */
-static bool
-read_hash(const char *text, uint8_t hash[SOTTO_HASH_SIZE])
-{
-    static const char digits[] = "0123456789abcdef";
-    if (strlen(text) != 2 * (size_t)SOTTO_HASH_SIZE ||
-        strspn(text, digits) != 2 * (size_t)SOTTO_HASH_SIZE) {
-        return false;
-    }
-    for (size_t i = 0; i < SOTTO_HASH_SIZE; i++) {
-        size_t high = (size_t)(strchr(digits, text[2 * i]) - digits);
-        size_t low = (size_t)(strchr(digits, text[2 * i + 1]) - digits);
-        hash[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
-}
-
-static enum sotto_status
-find_hash(const char *text, uint8_t hash[SOTTO_HASH_SIZE],
-          struct sotto_error *err)
-{
-    struct sotto_mechanism *mechanism = NULL;
-    if (read_hash(text, hash)) {
-        return SOTTO_STATUS_OK;
-    }
-    enum sotto_status status = sotto_mechanism_read(text, &mechanism, err);
-    if (status == SOTTO_STATUS_OK) {
-        memcpy(hash, mechanism->shape.hash, SOTTO_HASH_SIZE);
-    }
-    sotto_mechanism_free(mechanism);
-    return status;
-}
-
-/* Whatever a store was made for, it may forget. */
-static enum sotto_status
-forget_campaign(const char *url, const uint8_t *hash,
-                struct store_counts *ret_counts, struct sotto_error *err)
-{
-    struct store_reader *reader = NULL;
-    struct store *store = NULL;
-    bool simulation = false;
-    enum sotto_status status =
-        store_reader_open(url, &reader, &simulation, err);
-    store_reader_free(reader);
-    if (status == SOTTO_STATUS_OK) {
-        status = store_open(url, simulation, &store, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        status = store_forget(store, hash, ret_counts, err);
-    }
-    store_free(store);
-    return status;
-}
-
 static int
 run_forget(const struct cli_args *args, const char *url)
 {
-    struct store_counts counts = {0};
-    uint8_t hash[SOTTO_HASH_SIZE];
+    struct sotto_store_forgotten counts = {0};
     struct sotto_error err = {0};
     if (args->words < 3) {
         return cli_bad("say which: sotto store forget URL M (a mechanism), or "
                        "its hash");
     }
-    if (find_hash(args->word[2], hash, &err) != SOTTO_STATUS_OK ||
-        forget_campaign(url, hash, &counts, &err) != SOTTO_STATUS_OK) {
+    if (sotto_store_forget(url, args->word[2], &counts, &err) !=
+        SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
     if (cli_given(args, "json")) {
@@ -169,7 +105,7 @@ run_backup(const struct cli_args *args, const char *url)
         return cli_bad("say where: sotto store backup URL FILE");
     }
     const char *to = args->word[2];
-    if (store_backup(url, to, &err) != SOTTO_STATUS_OK) {
+    if (sotto_store_backup(url, to, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
     if (cli_given(args, "json")) {
