@@ -424,6 +424,49 @@ sotto_sender_explain(const struct sotto_sender *sender,
                      const uint8_t *reports, size_t size, size_t count,
                      char **ret_text, struct sotto_error *err);
 
+/* ---- Looking after a store ----------------------------------------------- */
+
+/* What is damaged in a store. */
+struct sotto_store_damage {
+    uint64_t reports; /* whose payload has changed; they are left out */
+    uint64_t places;  /* else */
+};
+
+/*
+ * Looks at all that the store `url` (sqlite:PATH) keeps, also while a collector
+ * writes to it; `tell`, if not NULL, is told of every place that is damaged, in
+ * words. Statuses: USAGE, IO, MEMORY, FORMAT (nothing can be looked at).
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_store_check(const char *url,
+                  void (*tell)(void *context, const char *text), void *context,
+                  struct sotto_store_damage *ret_damage,
+                  struct sotto_error *err);
+
+/* What a store had of a campaign. */
+struct sotto_store_forgotten {
+    uint64_t released, batches, waiting;
+};
+
+/*
+ * Ends a campaign for good, with the collector stopped: `which` is a mechanism
+ * file, or the 64 hexadecimal digits of its hash. Its reports and tags are
+ * deleted, and none is taken any more. Statuses: sotto_mechanism_read's; USAGE
+ * (the store does not know it), IO (also: it has a writer), FORMAT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_store_forget(const char *url, const char *which,
+                   struct sotto_store_forgotten *ret_forgotten,
+                   struct sotto_error *err);
+
+/*
+ * Copies a store, also while a collector writes to it, to `to` and `to`-tags,
+ * where there is nothing yet, without the window that is open. The copy is a
+ * store. Statuses: USAGE, IO, FORMAT, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_store_backup(const char *url, const char *to, struct sotto_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -132,6 +132,10 @@ struct sotto_bench_row {
     double p99_ms;
     double group;
     double flushes; /* a second */
+    /* "collector-growth" alone: seconds until a collector whose store is that
+       large takes reports, and bytes of its files a report. */
+    double start_s;
+    double bytes;
 };
 
 /* Benchmark i and what it times, a line or more; NULL past the last. */
@@ -149,6 +153,16 @@ SOTTO_CHECKED enum sotto_status
 sotto_bench_run(const char *name,
                 void (*row)(void *context, const struct sotto_bench_row *),
                 void *context, struct sotto_error *err);
+
+/*
+ * "collector-growth" for so many million reports (1 or more): a row every five
+ * million, or at the end. Needs about 110 bytes of disk a report. Statuses:
+ * sotto_bench_run's.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_bench_growth(uint64_t millions,
+                   void (*row)(void *context, const struct sotto_bench_row *),
+                   void *context, struct sotto_error *err);
 
 #ifdef __cplusplus
 }

@@ -428,6 +428,29 @@ bench_collector_postgres(struct bench *bench, struct sotto_error *err)
                               err);
 }
 
+#define GROWTH_STEP UINT64_C(5000000)
+#define GROWTH_USUAL UINT64_C(10) /* million reports */
+
+enum sotto_status
+sotto_bench_growth(uint64_t millions,
+                   void (*row)(void *context, const struct sotto_bench_row *),
+                   void *context, struct sotto_error *err)
+{
+    if (millions == 0 || millions > 100000) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "a store grows by 1 to 100000 million reports");
+    }
+    const struct collector_growth_size size = {GROWTH_STEP, millions * 1000000,
+                                               1000, 64, NULL};
+    return collector_growth_run(&size, row, context, err);
+}
+
+static enum sotto_status
+bench_collector_growth(struct bench *bench, struct sotto_error *err)
+{
+    return sotto_bench_growth(GROWTH_USUAL, bench->row, bench->context, err);
+}
+
 /* ---- The list ------------------------------------------------------------ */
 
 static const struct {
@@ -489,6 +512,11 @@ static const struct {
      "and PGDATABASE name, beside COPY into a table with the same unique\n"
      "index, and two collectors on one store beside one.",
      bench_collector_postgres, true, NULL},
+    {"collector-growth",
+     "sends it ten million reports, or as many as --millions says, and\n"
+     "says after each five million how many a second it took, in how\n"
+     "many seconds it starts, memory, and bytes of its store a report.",
+     bench_collector_growth, true, NULL},
 };
 #define BENCHMARKS (sizeof benchmarks / sizeof *benchmarks)
 

@@ -7,15 +7,19 @@
  */
 #include "bench/collector_bench.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/collector_limit.h"
 #include "bench/collector_place.h"
 #include "bench/load.h"
+#include "host/clock.h"
 #include "host/error.h"
 #include "host/sort.h"
+#include "host/text.h"
 #include "report/report.h"
 
 #define WINDOW_S 3600u /* none ends by the clock */
@@ -270,6 +274,96 @@ collector_memory_run(const struct collector_memory_size *size,
         status = run_step(size, i, &place, collector, row, context, err);
     }
     sotto_collector_stop(collector);
+    free(url);
+    collector_place_clear(&place);
+    return status;
+}
+
+/* ---- Growth -------------------------------------------------------------- */
+
+/* Bytes of the files in a folder. */
+static double
+folder_bytes(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    double bytes = 0;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        struct stat info;
+        char *name = host_text_path("%s/%s", folder, entry->d_name);
+        if (name != NULL && stat(name, &info) == 0 && S_ISREG(info.st_mode)) {
+            bytes += (double)info.st_size;
+        }
+        free(name);
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+    return bytes;
+}
+
+static double
+store_bytes(const struct collector_place *place)
+{
+    char *tags = host_text_path("%s/ours-tags", place->folder);
+    double bytes = folder_bytes(place->folder);
+    bytes += tags != NULL ? folder_bytes(tags) : 0;
+    free(tags);
+    return bytes;
+}
+
+static enum sotto_status
+grow(const struct collector_growth_size *size, uint64_t *count,
+     const struct collector_place *place, const char *url,
+     struct sotto_bench_row *line, struct sotto_error *err)
+{
+    uint64_t left = size->most - *count;
+    struct load_options options = {.batch = size->batch,
+                                   .connections = size->connections,
+                                   .most =
+                                       left < size->step ? left : size->step};
+    struct load_tally tally = {0};
+    struct sotto_collector *collector = NULL;
+    double begin = host_seconds();
+    enum sotto_status status = start(place, url, &collector, err);
+    line->start_s = host_seconds() - begin;
+    status =
+        HOST_THEN(status, send_load(place, collector, &options, &tally, err));
+    line->memory_ours = resident();
+    sotto_collector_stop(collector);
+    if (status == SOTTO_STATUS_OK) {
+        *count += tally.reports;
+        line->rate = (double)tally.reports / tally.seconds;
+        line->microseconds = 1e6 / line->rate;
+        line->p99_ms = 1e3 * load_quantile(&tally, 0.99);
+        line->bytes = store_bytes(place) / (double)*count;
+    }
+    return status;
+}
+
+enum sotto_status
+collector_growth_run(const struct collector_growth_size *size,
+                     void (*row)(void *context,
+                                 const struct sotto_bench_row *row),
+                     void *context, struct sotto_error *err)
+{
+    struct collector_place place;
+    char *url = NULL;
+    uint64_t count = 0;
+    enum sotto_status status = collector_place_init(&place, size->where, err);
+    status =
+        HOST_THEN(status, collector_place_store(&place, "ours", &url, err));
+    while (status == SOTTO_STATUS_OK && count < size->most) {
+        char text[64];
+        struct sotto_bench_row line = {.name = "collector growth",
+                                       .setting = text};
+        status = grow(size, &count, &place, url, &line, err);
+        if (status == SOTTO_STATUS_OK) {
+            (void)snprintf(text, sizeof text, "%llu reports",
+                           (unsigned long long)count);
+            row(context, &line);
+        }
+    }
     free(url);
     collector_place_clear(&place);
     return status;

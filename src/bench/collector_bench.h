@@ -33,6 +33,24 @@ SOTTO_CHECKED enum sotto_status collector_bench_run(
     void (*row)(void *context, const struct sotto_bench_row *row),
     void *context, struct sotto_error *err);
 
+/* How far a store grows. */
+struct collector_growth_size {
+    uint64_t step, most; /* reports to a row, and in all */
+    size_t batch, connections;
+    const char *where;
+};
+
+/*
+ * A row for every step: a collector is started on the store as it is, which is
+ * timed, takes the step's reports, and is stopped. Rates are of the step alone,
+ * memory is this program's, bytes are those of the store's files. Statuses: as
+ * above.
+ */
+SOTTO_CHECKED enum sotto_status collector_growth_run(
+    const struct collector_growth_size *size,
+    void (*row)(void *context, const struct sotto_bench_row *row),
+    void *context, struct sotto_error *err);
+
 /* How much is sent to look at memory. */
 struct collector_memory_size {
     uint64_t step; /* reports to a row */

@@ -159,16 +159,38 @@ collector_place_init(struct collector_place *place, const char *parent,
     return status;
 }
 
+/* The files of a folder; its folders stay. */
+static void
+remove_files(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        (void)unlinkat(dirfd(dir), entry->d_name, 0); /* . and .. stay */
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+}
+
+/* A store has a folder of its own, with files. */
 void
 collector_place_clear(struct collector_place *place)
 {
     DIR *dir = place->folder != NULL ? opendir(place->folder) : NULL;
-    if (dir != NULL) {
-        struct dirent *entry;
-        while ((entry = readdir(dir)) != NULL) {
-            (void)unlinkat(dirfd(dir), entry->d_name, 0); /* . and .. stay */
+    struct dirent *entry;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        char *name = host_text_path("%s/%s", place->folder, entry->d_name);
+        if (name != NULL && entry->d_name[0] != '.' && rmdir(name) != 0 &&
+            errno == ENOTEMPTY) {
+            remove_files(name);
+            (void)rmdir(name);
         }
+        free(name);
+    }
+    if (dir != NULL) {
         (void)closedir(dir);
+        remove_files(place->folder);
         (void)rmdir(place->folder);
     }
     free(place->folder);

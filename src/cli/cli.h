@@ -245,6 +245,7 @@ extern const struct cli_verb cmd_audit;
 extern const struct cli_verb cmd_account;
 extern const struct cli_verb cmd_ledger;
 extern const struct cli_verb cmd_serve;
+extern const struct cli_verb cmd_store;
 extern const struct cli_verb cmd_export;
 extern const struct cli_verb cmd_experiment;
 extern const struct cli_verb cmd_bench;

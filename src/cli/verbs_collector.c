@@ -8,6 +8,6 @@ const struct cli_program cli_program = {
     .name = "sotto-collector",
     .about = "takes the reports of devices, and gives them to analysts.",
     .start = "serve --help",
-    .verb = {&cmd_serve, &cmd_export, &cmd_verify, &cmd_inspect},
-    .verbs = 4,
+    .verb = {&cmd_serve, &cmd_store, &cmd_export, &cmd_verify, &cmd_inspect},
+    .verbs = 5,
 };

@@ -26,6 +26,7 @@ struct campaign {
     uint8_t *signature; /* the text of the .minisig file */
     size_t signature_size;
     uint32_t number; /* the store's */
+    bool closed;     /* in the store: nothing is taken */
     /* What NAME.plan foretold, for who looks; NULL: there is none. */
     struct sotto_results_accuracy *accuracy;
     size_t accuracies;

@@ -423,6 +423,11 @@ judge_reports(struct request *request)
         collector->options.simulation, request->body, request->size,
         collector->options.reports_most, &err);
     size_t pending;
+    if (status == SOTTO_STATUS_OK && request->plan.campaign->closed) {
+        return send_sentence(request, 410,
+                             "this campaign is closed: no report is taken any "
+                             "more");
+    }
     if (status == SOTTO_STATUS_OK &&
         sotto_mechanism_check(request->plan.campaign->mechanism, &err) ==
             SOTTO_STATUS_REFUSED) {
@@ -489,6 +494,9 @@ plan_request(struct request *request, const char *path, const char *method,
         .healthy = atomic_load(&collector->metrics.healthy),
         .behind = atomic_load(&collector->metrics.behind),
         .basic = request->entrance->basic,
+        .damaged = atomic_load(&collector->metrics.damaged_reports) +
+                       atomic_load(&collector->metrics.damaged_places) >
+                   0,
     };
     head_read(request->connection, &request->line, version, &head);
     collector_tokens(collector, &tokens);

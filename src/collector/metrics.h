@@ -33,8 +33,10 @@ struct metrics {
     atomic_uint_fast64_t turned_away; /* connections: too many */
     atomic_uint_fast64_t connections; /* now */
     atomic_uint_fast64_t waiting;     /* reports that wait for the disk */
-    atomic_bool healthy;              /* the last group went to the disk */
-    atomic_bool behind; /* windows are not moved on, or files not clean */
+    atomic_uint_fast64_t looks;       /* at all of the store */
+    atomic_uint_fast64_t damaged_reports, damaged_places; /* they found */
+    atomic_bool healthy; /* the last group went to the disk */
+    atomic_bool behind;  /* windows are not moved on, or files not clean */
 };
 
 void metrics_init(struct metrics *metrics);

@@ -54,12 +54,12 @@ struct pages {
 
 static void
 log_pages(const struct pages *pages, enum sotto_log_level level,
-          const char *what, const struct sotto_error *err)
+          const char *code, const char *what, const struct sotto_error *err)
 {
     char text[sizeof err->message + 64];
     if (pages->options.log != NULL) {
         (void)snprintf(text, sizeof text, "%s: %s", what, err->message);
-        pages->options.log(pages->options.log_context, level, "page", text);
+        pages->options.log(pages->options.log_context, level, code, text);
     }
 }
 
@@ -269,7 +269,7 @@ make_pages(struct pages *pages)
         publish(pages, held);
     } else {
         if (!pages->said) {
-            log_pages(pages, SOTTO_LOG_WARNING,
+            log_pages(pages, SOTTO_LOG_WARNING, "page-old",
                       "the page to look at stays as it was", &err);
         }
         pages_release(held);
@@ -384,7 +384,7 @@ read_batch(struct pages *pages, struct known *known)
     if (known_read(known, pages->options.store, &more, &err) !=
             SOTTO_STATUS_OK &&
         !failed) {
-        log_pages(pages, SOTTO_LOG_WARNING,
+        log_pages(pages, SOTTO_LOG_WARNING, "page-old",
                   "the page to look at lacks batches that cannot be read",
                   &err);
     }

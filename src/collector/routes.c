@@ -215,9 +215,10 @@ plan_health(const struct routes_state *state, const struct routes_head *head,
     static const char good[] = "ok\n";
     static const char behind[] = "ok, but reports of past windows are still "
                                  "where they came: the log says why\n";
-    serve_body(head, plan, "text/plain; charset=utf-8",
-               state->behind ? behind : good,
-               state->behind ? sizeof behind - 1 : sizeof good - 1);
+    static const char damaged[] = "ok, but something in the store is damaged: "
+                                  "the log, and sotto store check, say what\n";
+    const char *text = state->behind ? behind : state->damaged ? damaged : good;
+    serve_body(head, plan, "text/plain; charset=utf-8", text, strlen(text));
     if (plan->answer.status == 200 && !state->healthy) {
         refuse_plan(plan, 503, sick);
     }

@@ -30,9 +30,10 @@ struct routes_state {
     bool apart;      /* they have a place of their own */
     size_t body_most;
     bool healthy;
-    bool behind; /* healthy, but windows that ended are still there */
-    bool basic;  /* a page may be asked for with a password: nobody can read it
-                    on its way */
+    bool damaged; /* healthy, but something in the store is damaged */
+    bool behind;  /* healthy, but windows that ended are still there */
+    bool basic;   /* a page may be asked for with a password: nobody can read it
+                     on its way */
 };
 
 enum routes_task {

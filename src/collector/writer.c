@@ -26,16 +26,21 @@
 #include <time.h>
 
 #include "collector/mover.h"
+#include "collector/watcher.h"
 #include "host/clock.h"
 #include "host/error.h"
 #include "store/store.h"
 
-#define GROUP_MOST ((size_t)16384) /* reports that share a flush */
-#define OTHERS_S 0.0005            /* for others to join a group */
+#define GROUP_MOST ((size_t)16384)    /* reports that share a flush */
+#define WATCH_PIECE ((size_t)1 << 20) /* bytes of the store, looked at ... */
+#define WATCH_PAUSE_S 0.1             /* ... so often: 10 MB/s, and ... */
+#define WATCH_ROUND_S 3600.0          /* ... from the beginning again */
+#define OTHERS_S 0.0005               /* for others to join a group */
 
 struct writer {
     struct writer_options options;
     struct store *store;
+    struct watcher *watcher;
     pthread_t thread;
     bool started;
 
@@ -358,6 +363,8 @@ register_campaigns(struct writer *writer)
                                                   campaign->name, size,
                                                   &campaign->number,
                                                   writer->answer_err));
+        campaign->closed = status == SOTTO_STATUS_REFUSED;
+        status = campaign->closed ? SOTTO_STATUS_OK : status;
     }
     if (status == SOTTO_STATUS_OK) {
         campaigns_release(writer->campaigns);
@@ -464,6 +471,22 @@ write_on(void *context)
 
 /* ---- Life ---------------------------------------------------------------- */
 
+/* A back-end that checks itself needs none. */
+static enum sotto_status
+start_watcher(struct writer *writer, struct sotto_error *err)
+{
+    const struct mover_options *mover = &writer->options.mover;
+    const struct watcher_options options = {.store = writer->options.store,
+                                            .piece = WATCH_PIECE,
+                                            .pause_s = WATCH_PAUSE_S,
+                                            .round_s = WATCH_ROUND_S,
+                                            .metrics = mover->metrics,
+                                            .log = mover->log,
+                                            .log_context = mover->log_context};
+    enum sotto_status status = watcher_new(&options, &writer->watcher, err);
+    return status == SOTTO_STATUS_USAGE ? SOTTO_STATUS_OK : status;
+}
+
 enum sotto_status
 writer_new(const struct writer_options *options, struct writer **ret_writer,
            struct sotto_error *err)
@@ -496,6 +519,10 @@ writer_new(const struct writer_options *options, struct writer **ret_writer,
         goto done;
     }
     writer->started = true;
+    status = start_watcher(writer, err);
+    if (status != SOTTO_STATUS_OK) {
+        goto done;
+    }
     *ret_writer = writer;
     writer = NULL;
 done:
@@ -520,6 +547,8 @@ writer_free(struct writer *writer)
     if (writer == NULL) {
         return;
     }
+    watcher_free(
+        writer->watcher); /* its reading keeps the log from being cut */
     if (writer->started) {
         (void)pthread_mutex_lock(&writer->lock);
         writer->closing = true;

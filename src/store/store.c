@@ -22,6 +22,11 @@ struct store {
     void *own;
 };
 
+struct store_checker {
+    const struct store_backend *backend;
+    void *own;
+};
+
 struct store_reader {
     const struct store_backend *backend;
     void *own;
@@ -275,4 +280,80 @@ store_reader_next(struct store_reader *reader,
 {
     return reader->backend->reader_next(reader->own, hash, after, ret_batch,
                                         err);
+}
+
+/* ---- Checking ------------------------------------------------------------ */
+
+enum sotto_status
+store_checker_open(const char *url,
+                   void (*tell)(void *context, const char *text), void *context,
+                   struct store_checker **ret, struct sotto_error *err)
+{
+    const char *place = NULL;
+    const struct store_backend *backend = find_backend(url, &place);
+    if (backend == NULL) {
+        return fail_url(url, err);
+    }
+    if (backend->checker_open == NULL) {
+        return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                         "%s: is checked by its own means", backend->kind);
+    }
+    struct store_checker *checker = calloc(1, sizeof *checker);
+    if (checker == NULL) {
+        return host_fail_memory(err);
+    }
+    checker->backend = backend;
+    enum sotto_status status =
+        backend->checker_open(place, tell, context, &checker->own, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret = checker;
+    } else {
+        free(checker);
+    }
+    return host_about(status, err, SOTTO_ABOUT_FILE, url);
+}
+
+void
+store_checker_free(struct store_checker *checker)
+{
+    if (checker != NULL) {
+        checker->backend->checker_close(checker->own);
+    }
+    free(checker);
+}
+
+enum sotto_status
+store_checker_step(struct store_checker *checker, size_t bytes,
+                   struct store_damage *ret_damage, bool *ret_done,
+                   struct sotto_error *err)
+{
+    return checker->backend->checker_step(checker->own, bytes, ret_damage,
+                                          ret_done, err);
+}
+
+/* ---- Keeping ------------------------------------------------------------- */
+
+enum sotto_status
+store_forget(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
+             struct store_counts *ret_counts, struct sotto_error *err)
+{
+    return store->backend->forget == NULL
+               ? host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "campaigns of %s: are forgotten by its own means",
+                           store->backend->kind)
+               : store->backend->forget(store->own, hash, ret_counts, err);
+}
+
+enum sotto_status
+store_backup(const char *url, const char *to, struct sotto_error *err)
+{
+    const char *place = NULL;
+    const struct store_backend *backend = find_backend(url, &place);
+    if (backend == NULL) {
+        return fail_url(url, err);
+    }
+    return backend->backup == NULL
+               ? host_fail(err, SOTTO_STATUS_USAGE, 0,
+                           "%s: is backed up by its own means", backend->kind)
+               : backend->backup(place, to, err);
 }

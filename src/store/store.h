@@ -29,6 +29,10 @@
  *    ended, no order in which its reports came, and nothing that connects ids
  *    with payloads. Where the files are a server's, whose log, replicas and
  *    archives keep what was deleted, that holds for all that it was ever sent.
+ *    with payloads. Of windows they may tell which are newer by far: a back-end
+ *    says what, and never sets the tags of one window apart from others'.
+ *  - A payload whose bytes have changed on the disk is left out where it is
+ *    read, and counted; the others are given.
  *  - Readers see whole batches, while a writer writes.
  *
  * A writer is one thread with what nobody else has: SQLite's has the file, and
@@ -68,10 +72,11 @@ struct store;
 
 /*
  * Opens the store that `url` names, sqlite:PATH say, and makes it if it is not
- * there; checks all of it. One that was made for simulation takes and gives
- * nothing else, and the other way round: REFUSED. Statuses: USAGE (no such
- * kind), FORMAT (no store, damaged, of another version), REFUSED, IO (also: it
- * has a writer), MEMORY, ENTROPY.
+ * there; checks what is small of it, and store_checker the rest. One of the
+ * version before is upgraded in place. One that was made for simulation takes
+ * and gives nothing else, and the other way round: REFUSED. Statuses: USAGE (no
+ * such kind), FORMAT (no store, damaged, of another version), REFUSED, IO
+ * (also: it has a writer), MEMORY, ENTROPY.
  */
 SOTTO_CHECKED enum sotto_status store_open(const char *url, bool simulation,
                                            struct store **ret_store,
@@ -93,7 +98,8 @@ void store_free(struct store *store);
  * The store's number for the reports of a mechanism, by its hash; the first
  * time it is noted down, with a name for people, durably. Not between begin and
  * commit. Statuses: FORMAT (known with another payload size), USAGE (not even
- * 2 of them could be held back: store_check_batch), IO, MEMORY.
+ * 2 of them could be held back: store_check_batch), REFUSED (it was forgotten),
+ * IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 store_campaign(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
@@ -205,6 +211,59 @@ store_reader_next(struct store_reader *reader,
                   const uint8_t hash[SOTTO_HASH_SIZE], uint64_t after,
                   struct store_batch *ret_batch, struct sotto_error *err);
 
+/* ---- Keeping ------------------------------------------------------------- */
+
+/*
+ * Ends a campaign for good: its batches, what waits of it and its tags are
+ * deleted, and their space is given back; no report of it is taken any more:
+ * store_campaign refuses it (REFUSED), also if it is forgotten again.
+ * `ret_counts`: what there was. Not between begin and commit. Statuses: USAGE
+ * (the store does not know it), IO, MEMORY, FORMAT.
+ */
+SOTTO_CHECKED enum sotto_status
+store_forget(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
+             struct store_counts *ret_counts, struct sotto_error *err);
+
+/*
+ * Copies a store, which a writer may be writing to, to `to`, where there is
+ * nothing: a store of the same kind that holds what has been released and held,
+ * and all tags of it. The window that is open is not in it, neither payloads
+ * nor tags, so nothing in it connects ids with payloads. Statuses: USAGE, IO,
+ * MEMORY, FORMAT.
+ */
+SOTTO_CHECKED enum sotto_status store_backup(const char *url, const char *to,
+                                             struct sotto_error *err);
+
+/* ---- Checking ------------------------------------------------------------ */
+
+struct store_checker;
+
+/* What a look at all that is kept has found. */
+struct store_damage {
+    uint64_t reports; /* whose payload has changed on the disk */
+    uint64_t places;  /* else: batches, rows, pages */
+};
+
+/* Opens a store for looking at all that is kept, in pieces, while a writer and
+   readers go on; `tell`, if not NULL, is told of every place, in words.
+   Statuses: store_reader_open's. */
+SOTTO_CHECKED enum sotto_status
+store_checker_open(const char *url,
+                   void (*tell)(void *context, const char *text), void *context,
+                   struct store_checker **ret, struct sotto_error *err);
+void store_checker_free(struct store_checker *checker);
+/*
+ * Looks at about `bytes` more; with SIZE_MAX at all there is, and at how pages
+ * hang together, too, which takes its time. `ret_damage`: what was found since
+ * the round began; `ret_done`: it is over, and the next step begins another.
+ * What is damaged is no failure. Statuses: IO, MEMORY, FORMAT (so damaged that
+ * nothing can be looked at).
+ */
+SOTTO_CHECKED enum sotto_status
+store_checker_step(struct store_checker *checker, size_t bytes,
+                   struct store_damage *ret_damage, bool *ret_done,
+                   struct sotto_error *err);
+
 /* ---- Back-ends ----------------------------------------------------------- */
 
 /* What a back-end gives; store.c finds it by the url's kind and calls it. */
@@ -249,6 +308,18 @@ struct store_backend {
                                   const uint8_t *const *report, size_t count,
                                   enum store_answer *ret_answers,
                                   struct sotto_error *err);
+    enum sotto_status (*forget)(void *own, const uint8_t *hash,
+                                struct store_counts *ret_counts,
+                                struct sotto_error *err);
+    enum sotto_status (*backup)(const char *place, const char *to,
+                                struct sotto_error *err);
+    enum sotto_status (*checker_open)(
+        const char *place, void (*tell)(void *context, const char *text),
+        void *context, void **ret, struct sotto_error *err);
+    void (*checker_close)(void *own);
+    enum sotto_status (*checker_step)(void *own, size_t bytes,
+                                      struct store_damage *ret_damage,
+                                      bool *ret_done, struct sotto_error *err);
 };
 
 extern const struct store_backend store_sqlite, store_postgres;

@@ -3,7 +3,6 @@
  * whatever database it writes to:
  *
  *     window_tags.c     the tags of a window
- *     window_filter.c   which tags are surely not of a window that has ended
  *     window_sort.c     records in the order of random keys
  *
  * A tag is a keyed hash of a report's id.
@@ -39,22 +38,10 @@ bool window_tags_has(const struct window_tags *tags, uint32_t campaign,
 bool window_tags_add(struct window_tags *tags, uint32_t campaign,
                      const uint8_t tag[TAG_SIZE]);
 void window_tags_clear(struct window_tags *tags);
-/* All in order, by campaign and then by tag, which the caller frees; NULL: no
-   memory. */
-struct window_tag *window_tags_sorted(const struct window_tags *tags);
-/* As qsort wants it. */
+/* All of them, in no order, which the caller frees; NULL: no memory. */
+struct window_tag *window_tags_listed(const struct window_tags *tags);
+/* By campaign and then by tag, as qsort wants it. */
 int window_tags_compare(const void *a, const void *b);
-
-/* ---- window_filter.c ----------------------------------------------------- */
-
-/* 16 MiB, empty; NULL: no memory. */
-struct window_filter *window_filter_new(void);
-void window_filter_free(struct window_filter *filter);
-void window_filter_add(struct window_filter *filter,
-                       const uint8_t tag[TAG_SIZE]);
-/* False: it was not added. */
-bool window_filter_may_have(const struct window_filter *filter,
-                            const uint8_t tag[TAG_SIZE]);
 
 /* ---- window_sort.c ------------------------------------------------------- */
 

@@ -91,17 +91,14 @@ window_tags_compare(const void *a, const void *b)
 }
 
 struct window_tag *
-window_tags_sorted(const struct window_tags *tags)
+window_tags_listed(const struct window_tags *tags)
 {
     size_t count = 0;
-    struct window_tag *sorted = calloc(tags->count + 1, sizeof *sorted);
-    for (size_t i = 0; i < tags->room && sorted != NULL; i++) {
+    struct window_tag *listed = calloc(tags->count + 1, sizeof *listed);
+    for (size_t i = 0; i < tags->room && listed != NULL; i++) {
         if (tags->slot[i].campaign != 0) {
-            sorted[count++] = tags->slot[i];
+            listed[count++] = tags->slot[i];
         }
     }
-    if (sorted != NULL) {
-        qsort(sorted, count, sizeof *sorted, window_tags_compare);
-    }
-    return sorted;
+    return listed;
 }

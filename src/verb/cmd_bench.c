@@ -104,12 +104,42 @@ collector_text(const struct sotto_bench_row *row)
     (void)fflush(stdout);
 }
 
+/* A collector whose store has grown to some size. */
+static void
+growth_json(const struct sotto_bench_row *row)
+{
+    json_begin(stdout);
+    json_text(stdout, "name", row->name);
+    json_text(stdout, "setting", row->setting);
+    json_number(stdout, "rate", row->rate);
+    json_number(stdout, "p99_ms", row->p99_ms);
+    json_number(stdout, "start_s", row->start_s);
+    json_number(stdout, "memory_ours", row->memory_ours);
+    json_number(stdout, "bytes", row->bytes);
+    json_end(stdout);
+    (void)fflush(stdout);
+}
+
+static void
+growth_text(const struct sotto_bench_row *row)
+{
+    (void)printf("%-16s %10.0f a second, 99%% within %.0f ms; started in "
+                 "%.2f s; %.0f MB in memory, %.1f bytes of disk a report\n",
+                 row->setting, row->rate, row->p99_ms, row->start_s,
+                 row->memory_ours / 1e6, row->bytes);
+    (void)fflush(stdout);
+}
+
 static void
 row_json(void *context, const struct sotto_bench_row *row)
 {
     (void)context;
     if (row->store != NULL) {
         collector_json(row);
+        return;
+    }
+    if (row->bytes > 0) {
+        growth_json(row);
         return;
     }
     if (row->batch > 0) {
@@ -143,6 +173,10 @@ row_text(void *context, const struct sotto_bench_row *row)
     bool *started = context;
     if (row->store != NULL) {
         collector_text(row);
+        return;
+    }
+    if (row->bytes > 0) {
+        growth_text(row);
         return;
     }
     if (row->batch > 0) {
@@ -179,6 +213,20 @@ run_bench(const struct cli_args *args)
     const char *name = args->words > 0 ? args->word[0] : NULL;
     bool started = false;
     struct sotto_error err = {0};
+    uint64_t millions = 10;
+    if (cli_given(args, "millions")) {
+        if (name == NULL || strcmp(name, "collector-growth") != 0) {
+            return cli_bad("--millions is for collector-growth");
+        }
+        if (!cli_whole(args, "millions", 1, 100000, &millions)) {
+            return CLI_EXIT_BAD;
+        }
+        return cli_exit(
+            sotto_bench_growth(millions,
+                               cli_given(args, "json") ? row_json : row_text,
+                               &started, &err),
+            &err);
+    }
     return cli_exit(
         sotto_bench_run(name, cli_given(args, "json") ? row_json : row_text,
                         &started, &err),
@@ -188,6 +236,8 @@ run_bench(const struct cli_args *args)
 static const char *const wanted[] = {"NAME", NULL};
 
 static const struct cli_option options[] = {
+    {0, false, false, "millions", "N",
+     "collector-growth: so many million reports (10)"},
     CLI_OPTION_END,
 };
 
@@ -196,7 +246,7 @@ static const struct cli_word benchmarks = {.at = sotto_bench_at};
 const struct cli_verb cmd_bench = {
     .name = "bench",
     .summary = "time what matters on this machine",
-    .usage = "[NAME] [--json]",
+    .usage = "[NAME] [--millions N] [--json]",
     .about =
         "Runs the benchmark of that name, or all but those that take minutes. "
         "Answers are\nchecked before they are timed: exit status 1 if one is "

@@ -92,6 +92,30 @@ test_memory(void **state)
     assert_int_equal(entries(), 0);
 }
 
+static uint64_t grown;
+
+static void
+check_growth(void *context, const struct sotto_bench_row *row)
+{
+    (void)context;
+    rows++;
+    grown += rows == 3 ? 100 : 300;
+    assert_true(row->rate > 0 && row->start_s > 0 && row->memory_ours > 0);
+    assert_true(row->bytes > 60);
+    assert_int_equal(strtoull(row->setting, NULL, 10), grown);
+}
+
+static void
+test_growth(void **state)
+{
+    const struct collector_growth_size size = {300, 700, 100, 3, folder};
+    (void)state;
+    rows = 0;
+    must(collector_growth_run(&size, check_growth, NULL, &err));
+    assert_int_equal(rows, 3);
+    assert_int_equal(entries(), 0);
+}
+
 /* ---- The limit ----------------------------------------------------------- */
 
 static void
@@ -190,6 +214,8 @@ main(void)
         cmocka_unit_test_setup_teardown(test_rates, scratch_set_up,
                                         scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_nowhere, scratch_set_up,
+                                        scratch_tear_down),
+        cmocka_unit_test_setup_teardown(test_growth, scratch_set_up,
                                         scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_memory, scratch_set_up,
                                         scratch_tear_down),

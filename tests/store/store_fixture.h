@@ -251,6 +251,26 @@ read_all(const char *url, uint8_t mechanism, size_t batch_min, uint64_t numbers,
     return count;
 }
 
+/* What a look at all of a store finds; a store that cannot be opened has one
+   damaged place. */
+static inline struct store_damage
+look_at_all(const char *at)
+{
+    struct store_checker *checker = NULL;
+    struct store_damage damage = {0};
+    bool done = false;
+    enum sotto_status status =
+        store_checker_open(at, NULL, NULL, &checker, &said);
+    if (status == SOTTO_STATUS_OK) {
+        status = store_checker_step(checker, ALL, &damage, &done, &said);
+        assert_true(status != SOTTO_STATUS_OK || done);
+    }
+    store_checker_free(checker);
+    assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_FORMAT);
+    damage.places += status != SOTTO_STATUS_OK;
+    return damage;
+}
+
 /* What a writer and a reader do, until something fails. */
 static inline enum sotto_status
 live(const char *at, uint64_t first, struct sotto_error *err)

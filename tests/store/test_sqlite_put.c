@@ -26,7 +26,7 @@ fsync(int fd)
 static bool
 is_sorted(const uint8_t *pairs, size_t count)
 {
-    const size_t record = TAG_SIZE + PAYLOAD_SIZE;
+    const size_t record = TAG_SIZE + PAYLOAD_SIZE + SUM_SIZE;
     bool sorted = true;
     for (size_t i = 1; i < count; i++) {
         sorted = sorted && memcmp(pairs + (i - 1) * record, pairs + i * record,
@@ -62,7 +62,7 @@ test_blocks(void **state)
     for (; sqlite3_step(select) == SQLITE_ROW && blocks < COMMITS; blocks++) {
         const uint8_t *pairs = sqlite3_column_blob(select, 0);
         assert_int_equal(sqlite3_column_bytes(select, 0),
-                         EACH * (TAG_SIZE + PAYLOAD_SIZE));
+                         EACH * (TAG_SIZE + PAYLOAD_SIZE + SUM_SIZE));
         assert_true(is_sorted(pairs, EACH));
         commit[blocks] = payload_number(pairs + TAG_SIZE) / EACH;
         for (size_t i = 0; i < blocks; i++) {
@@ -85,7 +85,8 @@ test_wiped(void **state)
 {
     void *own = NULL;
     uint32_t campaign = 0;
-    uint8_t report[REPORT_SIZE], zero[EACH * (TAG_SIZE + PAYLOAD_SIZE)] = {0};
+    uint8_t report[REPORT_SIZE],
+        zero[EACH * (TAG_SIZE + PAYLOAD_SIZE + SUM_SIZE)] = {0};
     enum store_answer answer = STORE_DUPLICATE;
     (void)state;
     MUST(store_sqlite.open(new_path(), false, &own, &said));

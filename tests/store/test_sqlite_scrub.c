@@ -197,23 +197,22 @@ look_for_ids(const struct bytes *file, size_t reports)
     assert_int_equal(search(file, id, 2 * reports), 0);
 }
 
-/* No page has both tags and payloads. */
-static void
-expect_apart(struct needle *tag, size_t tags, struct needle *payload,
-             size_t payloads)
+/* All files of tags, one behind the other: those that there are. */
+static struct bytes
+raw_tags(const char *path)
 {
-    qsort(tag, tags, sizeof *tag, compare_places);
-    qsort(payload, payloads, sizeof *payload, compare_places);
-    for (size_t t = 0, p = 0; t < tags; t++) {
-        while (p < payloads && payload[p].at / PAGE < tag[t].at / PAGE) {
-            p++;
-        }
-        assert_true(p == payloads || payload[p].at / PAGE != tag[t].at / PAGE);
-    }
+    char command[1400], name[700];
+    (void)snprintf(name, sizeof name, "%s.all", path);
+    (void)snprintf(command, sizeof command, "cat '%s-tags'/* > '%s'", path,
+                   name);
+    assert_int_equal(system(command), 0);
+    struct bytes bytes = raw(name, "");
+    (void)unlink(name);
+    return bytes;
 }
 
 /* No order of tags, neither of one window nor of several, and no copy of any:
-   an older copy of a bucket would show which tags came later. */
+   an older file would show which tags came later. */
 static void
 expect_no_order_in(const char *path, const struct bytes *file, size_t first,
                    size_t end)
@@ -237,21 +236,25 @@ look_everywhere(const char *path, size_t reports, size_t released,
     assert_int_equal(log.size, 0);
     look_for_ids(&file, reports);
     look_for_ids(&shared, reports);
+    struct bytes tags = raw_tags(path);
     tag_needles(path, tag, reports);
     payload_needles(payload, 0, reports);
+    look_for_ids(&tags, reports);
     assert_int_equal(search(&shared, tag, reports), 0);
     assert_int_equal(search(&shared, payload, reports), 0);
-    assert_int_equal(search(&file, tag, reports), reports);
+    assert_int_equal(search(&file, tag, reports), 0); /* not beside payloads */
+    assert_int_equal(search(&tags, payload, reports), 0);
+    assert_int_equal(search(&tags, tag, reports), reports);
     (void)search(&file, payload, reports);
-    expect_no_order_in(path, &file, 0, reports);
-    expect_no_order_in(path, &file, 0, released);
+    (void)keep_found(payload, reports);
+    expect_no_order_in(path, &tags, 0, reports);
+    expect_no_order_in(path, &tags, 0, released);
     for (size_t i = released, first = i; i < reports; i += 10) {
         if (i % several == 0 || i + 10 == reports) {
-            expect_no_order_in(path, &file, first, i + 10);
+            expect_no_order_in(path, &tags, first, i + 10);
             first = i + 10;
         }
     }
-    expect_apart(tag, reports, payload, keep_found(payload, reports));
     payload_needles(payload, 0, released);
     (void)search(&file, payload, released);
     expect_no_order("batch", payload, keep_found(payload, released));
@@ -259,6 +262,7 @@ look_everywhere(const char *path, size_t reports, size_t released,
     (void)search(&file, payload, reports - released);
     expect_no_order("held", payload, keep_found(payload, reports - released));
     free(file.data);
+    free(tags.data);
     free(shared.data);
     free(log.data);
 }

@@ -414,7 +414,9 @@ count_reports(void *own, uint32_t number, struct store_counts *ret_counts,
     static const char text[] =
         "SELECT (SELECT coalesce(sum(count), 0)::int8 FROM incoming "
         "WHERE campaign = c.number) + (SELECT coalesce(sum(count), 0)::int8 "
-        "FROM held WHERE campaign = c.number), c.released, c.batches "
+        "FROM held WHERE campaign = c.number), c.released, c.batches, "
+        "(SELECT coalesce(sum(count), 0)::int8 FROM held "
+        "WHERE campaign = c.number) "
         "FROM campaign AS c WHERE c.number = $1::int8";
     struct postgres_store *store = own;
     PGresult *result = NULL;
@@ -433,6 +435,7 @@ count_reports(void *own, uint32_t number, struct store_counts *ret_counts,
         (void)postgres_number(result, 0, 0, &counts.waiting);
         (void)postgres_number(result, 0, 1, &counts.released);
         (void)postgres_number(result, 0, 2, &counts.batches);
+        (void)postgres_number(result, 0, 3, &counts.held);
         *ret_counts = counts;
     }
     PQclear(result);

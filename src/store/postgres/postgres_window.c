@@ -212,8 +212,12 @@ static enum sotto_status
 sort_tags(struct postgres_store *store, struct sotto_error *err)
 {
     if (store->sorted == NULL) {
-        store->sorted =
-            window_tags_sorted(&store->tags[1 - store->move.active]);
+        const struct window_tags *tags = &store->tags[1 - store->move.active];
+        store->sorted = window_tags_listed(tags);
+        if (store->sorted != NULL) {
+            qsort(store->sorted, tags->count, sizeof *store->sorted,
+                  window_tags_compare);
+        }
     }
     return store->sorted != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
 }

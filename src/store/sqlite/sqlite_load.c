@@ -13,6 +13,8 @@
 #include "host/wipe.h"
 #include "store/sqlite/sqlite_store.h"
 
+#define TAGS_LOOKED_FOR ((size_t)256)
+
 enum sotto_status
 sqlite_fail_damaged(const struct sqlite_store *store, const char *what,
                     struct sotto_error *err)
@@ -48,6 +50,7 @@ take_campaign(void *context, sqlite3_stmt *row, struct sotto_error *err)
         return sqlite_fail_damaged(store, "a campaign is wrong", err);
     }
     store->campaign[number - 1].payload_size = size;
+    store->campaign[number - 1].record = TAG_SIZE + (size_t)size + SUM_SIZE;
     store->campaigns = number;
     return SOTTO_STATUS_OK;
 }
@@ -84,7 +87,7 @@ find_counted(struct sqlite_store *store, sqlite3_stmt *row)
         return NULL;
     }
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    sqlite3_int64 size = (sqlite3_int64)campaign->payload_size;
+    sqlite3_int64 size = (sqlite3_int64)campaign->record - (int)TAG_SIZE;
     return sqlite3_column_int64(row, 2) == size &&
                    sqlite3_column_int64(row, 3) == size
                ? campaign
@@ -105,7 +108,7 @@ take_block(void *context, sqlite3_stmt *row, struct sotto_error *err)
         return sqlite_fail_damaged(store, "a block is of no campaign", err);
     }
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    size_t record = TAG_SIZE + campaign->payload_size;
+    size_t record = campaign->record;
     const uint8_t *pair = sqlite3_column_blob(row, 2);
     size_t size = (size_t)sqlite3_column_bytes(row, 2), count = size / record;
     if (pair == NULL || count == 0 || size % record != 0) {
@@ -127,6 +130,20 @@ take_block(void *context, sqlite3_stmt *row, struct sotto_error *err)
 }
 
 static enum sotto_status
+take_closed(void *context, sqlite3_stmt *row, struct sotto_error *err)
+{
+    struct sqlite_store *store = context;
+    uint32_t number = 0;
+    if (!read_u32(row, 0, &number) || number == 0 ||
+        number > store->campaigns) {
+        return sqlite_fail_damaged(store, "no campaign is what was closed",
+                                   err);
+    }
+    store->campaign[number - 1].closed = true;
+    return SOTTO_STATUS_OK;
+}
+
+static enum sotto_status
 take_held(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
     struct sqlite_store *store = context;
@@ -139,26 +156,23 @@ take_held(void *context, sqlite3_stmt *row, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* One batch: its campaign, number, count and bytes. */
+/* How much was released of a campaign, and the number of its last batch. What
+   the batches hold is looked at when there is time (sqlite_check.c). */
 static enum sotto_status
-take_batch(void *context, sqlite3_stmt *row, struct sotto_error *err)
+take_total(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
     struct sqlite_store *store = context;
-    uint32_t number = 0, count = 0;
+    uint32_t number = 0;
     if (!read_u32(row, 0, &number) || number == 0 ||
-        number > store->campaigns || !read_u32(row, 2, &count) || count == 0) {
-        return sqlite_fail_damaged(store, "a batch is of no campaign, or empty",
-                                   err);
+        number > store->campaigns) {
+        return sqlite_fail_damaged(store, "a total is of no campaign", err);
     }
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    uint64_t record = TAG_SIZE + campaign->payload_size;
-    if ((uint64_t)sqlite3_column_int64(row, 1) != campaign->batches + 1 ||
-        (uint64_t)sqlite3_column_int64(row, 3) != record * count) {
-        return sqlite_fail_damaged(
-            store, "a batch is missing or of the wrong size", err);
+    campaign->batches = (uint64_t)sqlite3_column_int64(row, 1);
+    campaign->released = (uint64_t)sqlite3_column_int64(row, 2);
+    if ((uint64_t)sqlite3_column_int64(row, 3) != campaign->batches) {
+        return sqlite_fail_damaged(store, "a batch is missing", err);
     }
-    campaign->batches++;
-    campaign->released += count;
     return SOTTO_STATUS_OK;
 }
 
@@ -171,8 +185,7 @@ take_move(void *context, sqlite3_stmt *row, struct sotto_error *err)
     int active = sqlite3_column_int(row, 0), stage = sqlite3_column_int(row, 1);
     struct sqlite_move *move = &store->move;
     if ((active != 0 && active != 1) || stage < STAGE_NONE ||
-        stage > STAGE_PAYLOADS || !read_u32(row, 2, &move->campaign) ||
-        !sql_column(row, 3, move->tag, TAG_SIZE)) {
+        stage > STAGE_PAYLOADS || !read_u32(row, 2, &move->campaign)) {
         return sqlite_fail_damaged(
             store, "how far its window was moved is wrong", err);
     }
@@ -186,26 +199,22 @@ take_move(void *context, sqlite3_stmt *row, struct sotto_error *err)
 static bool
 move_is_right(const struct sqlite_store *store)
 {
-    static const uint8_t none[TAG_SIZE];
     const struct sqlite_move *move = &store->move;
     unsigned old = 1 - move->active;
-    bool no_tag = memcmp(move->tag, none, TAG_SIZE) == 0;
+    bool empty = true;
     if (move->campaign > store->campaigns) {
         return false;
     }
     switch (move->stage) {
     case STAGE_NONE:
-        return move->campaign == 0 && no_tag &&
-               store->incoming[old].reports == 0;
+        return move->campaign == 0 && store->incoming[old].reports == 0;
     case STAGE_TAGS:
-        return move->campaign == 0 ? no_tag
-                                   : window_tags_has(&store->tags[old],
-                                                     move->campaign, move->tag);
+        return move->campaign == 0;
     case STAGE_PAYLOADS:
         for (uint32_t i = 0; i < move->campaign; i++) {
-            no_tag = no_tag && store->campaign[i].incoming[old] == 0;
+            empty = empty && store->campaign[i].incoming[old] == 0;
         }
-        return no_tag;
+        return empty;
     }
     return false;
 }
@@ -223,24 +232,46 @@ check_move(const struct sqlite_store *store, struct sotto_error *err)
                      store, "how far its window was moved is wrong", err);
 }
 
+/* Whether the runs have the tags of a window whose payloads are being moved:
+   some of them, for to look for all takes long. */
+static enum sotto_status
+check_tags(struct sqlite_store *store, struct sotto_error *err)
+{
+    const struct window_tags *tags = &store->tags[1 - store->move.active];
+    int code = SQLITE_ROW;
+    size_t looked = 0;
+    for (size_t i = 0; store->move.stage == STAGE_PAYLOADS && i < tags->room &&
+                       looked < TAGS_LOOKED_FOR && code == SQLITE_ROW;
+         i++) {
+        const struct window_tag *tag = &tags->slot[i];
+        if (tag->campaign != 0) {
+            code = sqlite_runs_find(store, tag->campaign, tag->tag);
+            looked++;
+        }
+    }
+    return code == SQLITE_ROW ? SOTTO_STATUS_OK
+           : code == SQLITE_DONE
+               ? sqlite_fail_damaged(store, "tags of its last window are gone",
+                                     err)
+               : sql_fail(&store->sql, code, err);
+}
+
 void
 sqlite_unload(struct sqlite_store *store)
 {
     for (uint32_t i = 0; i < store->campaigns; i++) {
         const struct sqlite_campaign *campaign = &store->campaign[i];
         host_wipe_free(campaign->block,
-                       campaign->block_room *
-                           (TAG_SIZE + campaign->payload_size));
+                       campaign->block_room * campaign->record);
     }
     for (int i = 0; i < GENERATIONS; i++) {
         window_tags_clear(&store->tags[i]);
     }
     free(store->campaign);
-    free(store->sorted);
     memset(store->incoming, 0, sizeof store->incoming);
     store->held = 0;
     store->campaign = NULL;
-    store->sorted = NULL;
+    sqlite_runs_unload(store);
     store->campaigns = 0;
     store->stale = true;
 }
@@ -252,16 +283,19 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
         const char *text;
         sql_take *take;
     } query[] = {
-        {"SELECT active, stage, campaign, tag FROM move", take_move},
+        {"SELECT active, stage, campaign FROM move", take_move},
         {"SELECT 0, campaign, reports FROM incoming_0 UNION ALL "
          "SELECT 1, campaign, reports FROM incoming_1",
          take_block},
         {"SELECT campaign, count(*), min(length(payload)), "
          "max(length(payload)) FROM held GROUP BY campaign",
          take_held},
-        {"SELECT campaign, number, count, length(reports) FROM batch "
-         "ORDER BY campaign, number",
-         take_batch},
+        {"SELECT campaign FROM closed", take_closed},
+        {"SELECT number, coalesce(batches, 0), coalesce(released, 0), "
+         "coalesce((SELECT max(batch.number) FROM batch WHERE "
+         "batch.campaign = campaign.number), 0) "
+         "FROM campaign LEFT JOIN total ON total.campaign = campaign.number",
+         take_total},
     };
     enum sotto_status status = SOTTO_STATUS_OK;
     if (!store->stale) {
@@ -280,52 +314,8 @@ sqlite_load(struct sqlite_store *store, struct sotto_error *err)
                           store, err);
     }
     status = HOST_THEN(status, check_move(store, err));
+    status = HOST_THEN(status, sqlite_runs_load(store, err));
+    status = HOST_THEN(status, check_tags(store, err));
     store->stale = status != SOTTO_STATUS_OK;
-    return status;
-}
-
-/* ---- Tags ---------------------------------------------------------------- */
-
-/* Whether a tag of a generation must be in `seen`. */
-static bool
-must_be_seen(const struct sqlite_store *store, unsigned generation,
-             const struct window_tag *tag)
-{
-    const struct sqlite_move *move = &store->move;
-    struct window_tag cursor = {move->campaign, {0}};
-    memcpy(cursor.tag, move->tag, TAG_SIZE);
-    return generation != move->active &&
-           (move->stage == STAGE_PAYLOADS ||
-            window_tags_compare(tag, &cursor) <= 0);
-}
-
-static enum sotto_status
-check_tags(struct sqlite_store *store, unsigned generation,
-           struct sotto_error *err)
-{
-    const struct window_tags *tags = &store->tags[generation];
-    for (size_t i = 0; i < tags->room; i++) {
-        const struct window_tag *tag = &tags->slot[i];
-        if (tag->campaign == 0) {
-            continue;
-        }
-        int code = sqlite_seen_find(store, tag->campaign, tag->tag);
-        if (code != SQLITE_ROW && code != SQLITE_DONE) {
-            return sql_fail(&store->sql, code, err);
-        }
-        if ((code == SQLITE_ROW) != must_be_seen(store, generation, tag)) {
-            return sqlite_fail_damaged(store, "its tags contradict each other",
-                                       err);
-        }
-    }
-    return SOTTO_STATUS_OK;
-}
-
-enum sotto_status
-sqlite_load_check(struct sqlite_store *store, struct sotto_error *err)
-{
-    enum sotto_status status = sqlite_seen_check(store, err);
-    status = HOST_THEN(status, check_tags(store, 0, err));
-    status = HOST_THEN(status, check_tags(store, 1, err));
     return status;
 }

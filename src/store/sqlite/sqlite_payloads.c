@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "store/sqlite/sqlite_store.h"
@@ -28,7 +27,8 @@
 
 /* ---- Gathering ----------------------------------------------------------- */
 
-/* Pairs of a new key and a payload, `record` bytes each. */
+/* Pairs of a new key and a payload with its sum, `record` bytes each; room for
+   a batch's sum is behind them. */
 struct pairs {
     uint8_t *data;
     size_t count, record;
@@ -102,16 +102,34 @@ shuffle_pairs(struct pairs *pairs, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+/* Releases `count` pairs. The sum of all stands behind them for as long as it
+   takes, where the next pair's key is. */
 static enum sotto_status
 insert_batch(struct sqlite_store *store, uint32_t number, size_t count,
-             const uint8_t *data, size_t record, struct sotto_error *err)
+             uint8_t *data, struct sotto_error *err)
 {
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
+    const struct sqlite_batch batch = {.hash = campaign->hash,
+                                       .number = campaign->batches + 1,
+                                       .payload_size = campaign->payload_size};
+    size_t size = count * campaign->record;
+    uint8_t next[SUM_SIZE];
+    memcpy(next, data + size, sizeof next);
+    sqlite_batch_seal(&batch, data, count);
     enum sotto_status status = sql_execute(
         &store->sql, "INSERT INTO batch VALUES (?1, ?2, ?3, ?4)",
-        SQL_VALUES(SQL_NUMBER(number), SQL_NUMBER(campaign->batches + 1),
-                   SQL_NUMBER(count), SQL_BLOB(data, count * record)),
+        SQL_VALUES(SQL_NUMBER(number), SQL_NUMBER(batch.number),
+                   SQL_NUMBER(count), SQL_BLOB(data, size + SUM_SIZE)),
         err);
+    memcpy(data + size, next, sizeof next);
+    status = HOST_THEN(
+        status,
+        sql_execute(&store->sql,
+                    "UPDATE total SET batches = ?2, released = released + ?3 "
+                    "WHERE campaign = ?1",
+                    SQL_VALUES(SQL_NUMBER(number), SQL_NUMBER(batch.number),
+                               SQL_NUMBER(count)),
+                    err));
     if (status == SOTTO_STATUS_OK) {
         campaign->batches++;
         campaign->released += count;
@@ -214,9 +232,8 @@ gather_all(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
 
 /* Releases what can be released of the pairs and holds the rest. */
 static enum sotto_status
-release_pairs(struct sqlite_store *store, uint32_t number,
-              const struct pairs *pairs, size_t batch_min,
-              struct sotto_error *err)
+release_pairs(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
+              size_t batch_min, struct sotto_error *err)
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     size_t most = (size_t)(store->limits.batch_bytes / pairs->record);
@@ -227,8 +244,7 @@ release_pairs(struct sqlite_store *store, uint32_t number,
         size_t count = pairs->count - first;
         count = count < most ? count : most;
         status = insert_batch(store, number, count,
-                              pairs->data + first * pairs->record,
-                              pairs->record, err);
+                              pairs->data + first * pairs->record, err);
         first += count;
     }
     status = HOST_THEN(status, insert_held(store, number, pairs, first, err));
@@ -246,17 +262,14 @@ sqlite_payloads_move(struct sqlite_store *store, uint32_t number,
     const struct sqlite_campaign *campaign = &store->campaign[number - 1];
     uint64_t count =
         campaign->incoming[1 - store->move.active] + campaign->held;
-    struct pairs pairs = {NULL, (size_t)count,
-                          TAG_SIZE + campaign->payload_size};
-    uint64_t size = checked_multiply(pairs.record, (uint32_t)count);
+    struct pairs pairs = {NULL, (size_t)count, campaign->record};
+    size_t size = sqlite_batch_size(campaign->payload_size, (size_t)count);
     enum sotto_status status =
         store_check_batch(batch_min, campaign->payload_size, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    pairs.data = count > UINT32_MAX || size == CHECKED_OVERFLOW
-                     ? NULL
-                     : malloc((size_t)size);
+    pairs.data = size == 0 ? NULL : malloc(size);
     if (pairs.data == NULL) {
         return host_fail_memory(err);
     }
@@ -265,7 +278,7 @@ sqlite_payloads_move(struct sqlite_store *store, uint32_t number,
     status = HOST_THEN(status, delete_held(store, number, err));
     status =
         HOST_THEN(status, release_pairs(store, number, &pairs, batch_min, err));
-    host_wipe_free(pairs.data, (size_t)size);
+    host_wipe_free(pairs.data, size);
     return status;
 }
 
@@ -325,7 +338,7 @@ sqlite_payloads_set_aside(struct sqlite_store *store, uint32_t number,
 {
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
     uint64_t count = campaign->incoming[1 - store->move.active];
-    struct pairs pairs = {NULL, 0, TAG_SIZE + campaign->payload_size};
+    struct pairs pairs = {NULL, 0, campaign->record};
     size_t room = store->limits.aside_bytes / pairs.record;
     struct gathering to = {store, number, &pairs, TAG_SIZE, 0, room};
     pairs.data = malloc(room * pairs.record + 1);

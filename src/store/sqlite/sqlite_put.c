@@ -3,8 +3,9 @@
  *
  *     tag = BLAKE2b-128(key = the store's, personal = "sotto.tag", id)
  *
- * A put looks its tag up in `seen` and among the tags of both windows, and
- * adds its pair to the campaign's block; a commit writes the block as a row.
+ * A put looks its tag up in the runs and among the tags of both windows, and
+ * adds it, the payload and the payload's sum to the campaign's block; a commit
+ * writes the block as a row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ write_block(struct sqlite_store *store, uint32_t number,
 {
     uint8_t key[TAG_SIZE];
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    size_t record = TAG_SIZE + campaign->payload_size;
+    size_t record = campaign->record;
     sqlite3_stmt *insert =
         store->statement[STATEMENT_BLOCK_0 + (int)store->move.active];
     if (sotto_entropy(key, sizeof key) != 0) {
@@ -70,7 +71,7 @@ reserve_pair(struct sqlite_store *store, uint32_t number,
              struct sotto_error *err)
 {
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    size_t record = TAG_SIZE + campaign->payload_size;
+    size_t record = campaign->record;
     if (campaign->block_count < campaign->block_room) {
         return SOTTO_STATUS_OK;
     }
@@ -95,14 +96,14 @@ reserve_pair(struct sqlite_store *store, uint32_t number,
 
 /* SQLITE_ROW: it came before; SQLITE_DONE: it did not. */
 static int
-find_tag(const struct sqlite_store *store, uint32_t number,
+find_tag(struct sqlite_store *store, uint32_t number,
          const uint8_t tag[TAG_SIZE])
 {
     if (window_tags_has(&store->tags[0], number, tag) ||
         window_tags_has(&store->tags[1], number, tag)) {
         return SQLITE_ROW;
     }
-    return sqlite_seen_find(store, number, tag);
+    return sqlite_runs_find(store, number, tag);
 }
 
 static enum sotto_status
@@ -118,10 +119,10 @@ add_report(struct sqlite_store *store, uint32_t number,
     }
     if (status == SOTTO_STATUS_OK) {
         uint8_t *pair =
-            campaign->block +
-            campaign->block_count++ * (TAG_SIZE + campaign->payload_size);
+            campaign->block + campaign->block_count++ * campaign->record;
         memcpy(pair, tag, TAG_SIZE);
         memcpy(pair + TAG_SIZE, payload, campaign->payload_size);
+        sqlite_batch_sum(pair + TAG_SIZE, campaign->payload_size);
         (void)window_tags_add(tags, number, tag);
         campaign->incoming[store->move.active]++;
         store->incoming[store->move.active].reports++;
@@ -130,15 +131,22 @@ add_report(struct sqlite_store *store, uint32_t number,
     return status;
 }
 
+void
+sqlite_put_tag(const struct sqlite_store *store, const uint8_t *report,
+               uint8_t tag[TAG_SIZE])
+{
+    (void)crypto_generichash_blake2b_salt_personal(
+        tag, TAG_SIZE, sotto_report_id(report), SOTTO_ID_SIZE, store->key,
+        TAG_KEY_SIZE, NULL, (const unsigned char *)PERSONAL_TAG);
+}
+
 static enum sotto_status
 put_report(struct sqlite_store *store, uint32_t number, const uint8_t *report,
            enum store_answer *ret_answer, struct sotto_error *err)
 {
     uint8_t tag[TAG_SIZE];
     enum sotto_status status = SOTTO_STATUS_OK;
-    (void)crypto_generichash_blake2b_salt_personal(
-        tag, TAG_SIZE, sotto_report_id(report), SOTTO_ID_SIZE, store->key,
-        TAG_KEY_SIZE, NULL, (const unsigned char *)PERSONAL_TAG);
+    sqlite_put_tag(store, report, tag);
     int code = find_tag(store, number, tag);
     if (code == SQLITE_DONE) {
         status =

@@ -64,22 +64,42 @@ sqlite_reader_open(const char *place, void **ret, bool *ret_simulation,
     return status;
 }
 
-/* Whole reports from pairs of key and payload. */
-static void
-write_reports(const struct sqlite_reader *reader, const uint8_t *hash,
-              const uint8_t *pair, size_t count, size_t payload, uint8_t *to)
+/* Whole reports from those records that are sound; says how many. */
+static size_t
+write_reports(const struct sqlite_reader *reader,
+              const struct sqlite_batch *batch, uint8_t *to)
 {
     const char *magic =
         reader->simulation ? REPORT_MAGIC_SIMULATED : REPORT_MAGIC;
-    for (size_t i = 0; i < count; i++) {
+    size_t size = TAG_SIZE + batch->payload_size, count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!batch->fits && !sqlite_batch_sound(batch, i)) {
+            continue;
+        }
         memcpy(to, magic, REPORT_MAGIC_SIZE);
         to += REPORT_MAGIC_SIZE;
-        memcpy(to, hash, SOTTO_HASH_SIZE);
+        memcpy(to, batch->hash, SOTTO_HASH_SIZE);
         to += SOTTO_HASH_SIZE;
-        memcpy(to, pair, TAG_SIZE + payload);
-        to += TAG_SIZE + payload;
-        pair += TAG_SIZE + payload;
+        memcpy(to, batch->data + i * batch->record, size);
+        to += size;
+        count++;
     }
+    return count;
+}
+
+static enum sotto_status
+give_batch(const struct sqlite_reader *reader, const struct sqlite_batch *batch,
+           struct store_batch *ret_batch, struct sotto_error *err)
+{
+    size_t each = REPORT_HEADER_SIZE + batch->payload_size;
+    uint8_t *reports = malloc(batch->count * each);
+    if (reports == NULL) {
+        return host_fail_memory(err);
+    }
+    size_t count = write_reports(reader, batch, reports);
+    *ret_batch = (struct store_batch){batch->number, count, count * each,
+                                      reports, batch->count - count};
+    return SOTTO_STATUS_OK;
 }
 
 /* The batch in the row that the statement stands at. */
@@ -91,28 +111,21 @@ take_batch(const struct sqlite_reader *reader, const uint8_t *hash,
     sqlite3_int64 number = sqlite3_column_int64(row, 0);
     sqlite3_int64 count = sqlite3_column_int64(row, 1);
     sqlite3_int64 payload = sqlite3_column_int64(row, 2);
-    const uint8_t *pairs = sqlite3_column_blob(row, 3);
-    uint64_t size = (uint64_t)sqlite3_column_bytes(row, 3);
-    if (pairs == NULL && sqlite3_errcode(reader->sql.db) == SQLITE_NOMEM) {
+    const uint8_t *data = sqlite3_column_blob(row, 3);
+    size_t size = (size_t)sqlite3_column_bytes(row, 3);
+    struct sqlite_batch batch = {.hash = hash, .number = (uint64_t)number};
+    if (data == NULL && sqlite3_errcode(reader->sql.db) == SQLITE_NOMEM) {
         return host_fail_memory(err);
     }
-    if (pairs == NULL || number <= 0 || count <= 0 || payload <= 0 ||
-        count > INT32_MAX || payload > INT32_MAX ||
-        (uint64_t)count * (TAG_SIZE + (uint64_t)payload) != size) {
+    batch.payload_size = (size_t)payload;
+    if (number <= 0 || payload <= 0 || payload > INT32_MAX || count < 0 ||
+        !sqlite_batch_parse(&batch, data, size, (uint64_t)count)) {
         return host_fail(err, SOTTO_STATUS_FORMAT, 0,
                          "the store '%s' is damaged: a batch is of the wrong "
                          "size",
                          host_shown(reader->path));
     }
-    size += (uint64_t)count * (REPORT_HEADER_SIZE - SOTTO_ID_SIZE);
-    uint8_t *reports = malloc((size_t)size);
-    if (reports == NULL) {
-        return host_fail_memory(err);
-    }
-    write_reports(reader, hash, pairs, (size_t)count, (size_t)payload, reports);
-    *ret_batch = (struct store_batch){(uint64_t)number, (size_t)count,
-                                      (size_t)size, reports, 0};
-    return SOTTO_STATUS_OK;
+    return give_batch(reader, &batch, ret_batch, err);
 }
 
 _Static_assert(TAG_SIZE == SOTTO_ID_SIZE, "a release's key stands for an id");

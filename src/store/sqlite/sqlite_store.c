@@ -30,15 +30,14 @@ static const struct sqlite_limits usual_limits = {
     .log_frames = 4096,
 };
 
+/* Tags of a run before they descend. */
+static const uint64_t usual_levels[LEVELS - 1] = {
+    (uint64_t)1 << 20, (uint64_t)1 << 23, (uint64_t)1 << 27};
+
 static const char *const statement_text[STATEMENTS] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
     [STATEMENT_COMMIT] = "COMMIT",
     [STATEMENT_VERSION] = "PRAGMA data_version",
-    [STATEMENT_SEEN] = "SELECT place, tags FROM seen WHERE place <= ?1 "
-                       "ORDER BY place DESC LIMIT 1",
-    [STATEMENT_SEEN_NEXT] = "SELECT place FROM seen WHERE place > ?1 "
-                            "ORDER BY place LIMIT 1",
-    [STATEMENT_SEE] = "INSERT OR REPLACE INTO seen VALUES (?1, ?2)",
     [STATEMENT_BLOCK_0] = "INSERT INTO incoming_0 VALUES (?1, ?2, ?3)",
     [STATEMENT_BLOCK_1] = "INSERT INTO incoming_1 VALUES (?1, ?2, ?3)",
 };
@@ -153,12 +152,12 @@ close_store(void *own)
     for (int i = 0; i < STATEMENTS; i++) {
         (void)sqlite3_finalize(store->statement[i]);
     }
+    sqlite_runs_close(store);
     (void)sqlite3_close(store->sql.db); /* rolls back */
     if (store->lock >= 0) {
         (void)close(store->lock);
     }
     sqlite_unload(store);
-    window_filter_free(store->filter);
     free(store->path);
     host_wipe_free(store, sizeof *store);
 }
@@ -175,11 +174,7 @@ open_store(const char *place, bool simulation, void **ret,
     store->lock = -1;
     store->limits = usual_limits;
     store->stale = true;
-    store->filter = window_filter_new();
-    if (store->filter == NULL) {
-        status = host_fail_memory(err);
-        goto done;
-    }
+    memcpy(store->runs.most, usual_levels, sizeof usual_levels);
     status = sql_file_resolve(place, &store->path, err);
     if (status == SOTTO_STATUS_OK) {
         store->sql = (struct sql){NULL, store->path, "store"};
@@ -192,14 +187,16 @@ open_store(const char *place, bool simulation, void **ret,
                        sqlite_file_open(&store->sql, true, &store->simulation,
                                         store->key, err));
     status = HOST_THEN(status, check_simulation(store, simulation, err));
-    status = HOST_THEN(status, sqlite_file_prepare(&store->sql, err));
+    status =
+        HOST_THEN(status, sqlite_file_prepare(&store->sql, store->key, err));
     status = HOST_THEN(status, prepare_all(store, err));
     status = HOST_THEN(status, sqlite_load(store, err));
-    status = HOST_THEN(status, sqlite_load_check(store, err));
+    if (status == SOTTO_STATUS_OK) {
+        sqlite_runs_remove_others(store);
+    }
     for (size_t i = 0; i < SQLITE_NAMES; i++) {
         store->name[i] = look_at(store, i);
     }
-done:
     if (status == SOTTO_STATUS_OK) {
         *ret = store;
     } else {
@@ -209,6 +206,28 @@ done:
 }
 
 /* ---- Campaigns ----------------------------------------------------------- */
+
+/* A campaign's row, and that of its total, together. */
+static enum sotto_status
+insert_campaign(const struct sqlite_store *store, const uint8_t *hash,
+                const char *name, size_t payload_size, struct sotto_error *err)
+{
+    int64_t number = store->campaigns + (int64_t)1;
+    enum sotto_status status = sql_run(&store->sql, "BEGIN IMMEDIATE", err);
+    status = HOST_THEN(
+        status,
+        sql_execute(
+            &store->sql, "INSERT INTO campaign VALUES (?1, ?2, ?3, ?4)",
+            SQL_VALUES(SQL_NUMBER(number), SQL_BLOB(hash, SOTTO_HASH_SIZE),
+                       SQL_TEXT(name, strlen(name)), SQL_NUMBER(payload_size)),
+            err));
+    status = HOST_THEN(
+        status, sql_execute(&store->sql, "INSERT INTO total VALUES (?1, 0, 0)",
+                            SQL_VALUES(SQL_NUMBER(number)), err));
+    status = HOST_THEN(status, sql_run(&store->sql, "COMMIT", err));
+    sql_roll_back(&store->sql);
+    return status;
+}
 
 /* Room for one more is made before the row is durable. */
 static enum sotto_status
@@ -221,17 +240,14 @@ add_campaign(struct sqlite_store *store, const uint8_t *hash, const char *name,
         return host_fail_memory(err);
     }
     store->campaign = more;
-    enum sotto_status status = sql_execute(
-        &store->sql, "INSERT INTO campaign VALUES (?1, ?2, ?3, ?4)",
-        SQL_VALUES(SQL_NUMBER(store->campaigns + (int64_t)1),
-                   SQL_BLOB(hash, SOTTO_HASH_SIZE),
-                   SQL_TEXT(name, strlen(name)), SQL_NUMBER(payload_size)),
-        err);
+    enum sotto_status status =
+        insert_campaign(store, hash, name, payload_size, err);
     if (status == SOTTO_STATUS_OK) {
         struct sqlite_campaign *campaign = &more[store->campaigns++];
         memset(campaign, 0, sizeof *campaign);
         memcpy(campaign->hash, hash, SOTTO_HASH_SIZE);
         campaign->payload_size = payload_size;
+        campaign->record = TAG_SIZE + payload_size + SUM_SIZE;
     }
     return status;
 }
@@ -262,6 +278,12 @@ note_campaign(void *own, const uint8_t *hash, const char *name,
                          "%zu bytes, not %zu",
                          host_shown(store->path),
                          store->campaign[i].payload_size, payload_size);
+    }
+    if (i < store->campaigns && store->campaign[i].closed) {
+        return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                         "this mechanism's campaign was closed in the store "
+                         "'%s': no report of it is taken any more",
+                         host_shown(store->path));
     }
     if (i == store->campaigns) {
         status = add_campaign(store, hash, name, payload_size, err);
@@ -299,6 +321,7 @@ roll_back(void *own)
     }
     store->stale = true;
     store->failed = false;
+    sqlite_runs_rolled_back(store);
 }
 
 static enum sotto_status
@@ -326,6 +349,7 @@ begin_commit(void *own, struct sotto_error *err)
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
+    sqlite_runs_begin(store);
     int64_t version = 0;
     int code = sqlite_step(store->statement[STATEMENT_BEGIN], SQL_NONE);
     code = code == SQLITE_DONE ? read_version(store, &version) : code;
@@ -346,16 +370,19 @@ end_commit(void *own, struct sotto_error *err)
     enum sotto_status status = sqlite_check_begun(store, err);
     status = HOST_THEN(status, sqlite_put_blocks(store, err));
     if (status == SOTTO_STATUS_OK) {
+        store->committing = true;
         int code = sqlite_step(store->statement[STATEMENT_COMMIT], SQL_NONE);
         if (code != SQLITE_DONE) {
             status = sql_fail(&store->sql, code, err);
         }
     }
     if (status == SOTTO_STATUS_OK) {
+        sqlite_runs_committed(store);
         sqlite_scrub_log(store);
     } else {
         roll_back(store);
     }
+    store->committing = false;
     return status;
 }
 
@@ -398,4 +425,9 @@ const struct store_backend store_sqlite = {
     .reader_open = sqlite_reader_open,
     .reader_close = sqlite_reader_close,
     .reader_next = sqlite_reader_next,
+    .forget = sqlite_forget,
+    .backup = sqlite_backup,
+    .checker_open = sqlite_checker_open,
+    .checker_close = sqlite_checker_close,
+    .checker_step = sqlite_checker_step,
 };

@@ -2,14 +2,19 @@
  * sqlite_store.h: what the files of the SQLite back-end share.
  *
  *     sqlite_file.c     the schema; making a file, opening it checked
+ *     sqlite_upgrade.c  what a store of the version before becomes
+ *     sqlite_batch.c    a batch's bytes, and which of them are damaged
  *     sqlite_load.c     what a writer keeps of the tables in memory
- *     sqlite_seen.c     the tags of windows that have ended
+ *     sqlite_runs.c     the tags of windows that have ended
  *     sqlite_store.c    the writer: opening, campaigns, transactions
  *     sqlite_put.c      putting reports, in blocks
  *     sqlite_window.c   moving on a window that has ended, and
  *     sqlite_payloads.c its payloads, released or held
  *     sqlite_scrub.c    what deletions and the log leave behind
  *     sqlite_reader.c   reading batches
+ *     sqlite_check.c    looking at all that is kept
+ *     sqlite_forget.c   ending a campaign for good
+ *     sqlite_backup.c   a copy that tells no more than a store at rest
  *
  * Reports of one commit are one row, a block of (tag, payload) pairs sorted by
  * their tags, under a random key: one flush then writes little more than the
@@ -19,7 +24,7 @@
  * There are two tables of blocks. New ones go to the active generation; the
  * other is empty, or is the window that is being moved:
  *
- *     STAGE_NONE --end--> STAGE_TAGS --all tags in `seen`--> STAGE_PAYLOADS
+ *     STAGE_NONE --end--> STAGE_TAGS --all tags in runs  --> STAGE_PAYLOADS
  *         ^                                                        |
  *         `------------------- all campaigns moved ----------------'
  *
@@ -29,20 +34,26 @@
  * Why sorted: SQLite lays the rows of a page behind one another as they are
  * inserted, in whatever order they are found again. So a table of payloads
  * that outlives the window is only ever filled in the order of its keys, which
- * are random; tags are in buckets that are sorted and written as a whole; and
- * of the tables that were filled as reports came nothing but zeros is left.
+ * are random; tags are in files of their own, sorted, that are written as a
+ * whole; and of the tables that were filled as reports came nothing but zeros
+ * is left.
  */
 #ifndef SOTTO_STORE_SQLITE_SQLITE_STORE_H
 #define SOTTO_STORE_SQLITE_SQLITE_STORE_H
 
 #include <sys/types.h>
 
+#include "host/checksum.h"
 #include "store/sql.h"
 #include "store/store.h"
 #include "store/store_window.h"
+#include "store/tag_run.h"
 
 #define TAG_KEY_SIZE 32u /* of the key that makes tags of ids */
 #define GENERATIONS 2    /* of incoming */
+/* Of a payload alone, which it travels with: all that is kept of a report but
+   for a tag, or a key. */
+#define SUM_SIZE HOST_CHECKSUM_SIZE
 
 enum sqlite_stage { STAGE_NONE = 0, STAGE_TAGS = 1, STAGE_PAYLOADS = 2 };
 
@@ -50,8 +61,7 @@ enum sqlite_stage { STAGE_NONE = 0, STAGE_TAGS = 1, STAGE_PAYLOADS = 2 };
 struct sqlite_move {
     unsigned active;         /* generation that takes new reports */
     enum sqlite_stage stage; /* of the other one */
-    uint32_t campaign;       /* done: up to this campaign ... */
-    uint8_t tag[TAG_SIZE];   /* ... and, of tags, up to this one */
+    uint32_t campaign;       /* whose payloads are moved, as all before it */
 };
 
 /* Reports of all campaigns, and the bytes of their payloads. */
@@ -71,19 +81,48 @@ struct sqlite_limits {
 struct sqlite_campaign {
     uint8_t hash[SOTTO_HASH_SIZE];
     size_t payload_size;
+    size_t record; /* a tag or a key, a payload, its sum */
     uint64_t incoming[GENERATIONS];
     uint64_t held, released, batches;
+    bool closed;    /* forgotten: nothing is taken any more */
     uint8_t *block; /* pairs put since the last block was written */
     size_t block_count, block_room;
+};
+
+#define LEVELS 4u /* of runs */
+
+/* A run that is named in the table `run`; file NULL: there is none. */
+struct sqlite_run {
+    int64_t number;
+    uint64_t tags, lost;
+    struct tag_run *file;
+};
+
+/*
+ * The tags of windows that have ended, in levels of runs:
+ *
+ *     a window --> settled[0] --coin: about half--> descending[1]
+ *     descending[l] + settled[l] --> settled[l]
+ *     settled[l], too large      --> descending[l + 1]
+ */
+struct sqlite_runs {
+    struct sqlite_run settled[LEVELS], descending[LEVELS];
+    int64_t next;              /* number of the next run that is written */
+    uint64_t most[LEVELS - 1]; /* tags of a level; more descend */
+};
+
+struct sqlite_job; /* something that is merged beside the writer */
+
+/* Runs whose files are to be removed. */
+struct sqlite_doomed {
+    int64_t number[4 * LEVELS];
+    size_t count;
 };
 
 enum sqlite_statement {
     STATEMENT_BEGIN,
     STATEMENT_COMMIT,
     STATEMENT_VERSION,
-    STATEMENT_SEEN,
-    STATEMENT_SEEN_NEXT,
-    STATEMENT_SEE,
     STATEMENT_BLOCK_0,
     STATEMENT_BLOCK_1,
     STATEMENTS
@@ -112,15 +151,23 @@ struct sqlite_store {
     struct sqlite_total incoming[GENERATIONS];
     uint64_t held;
     struct window_tags tags[GENERATIONS];
-    struct window_tag *sorted;    /* those that are being merged; or NULL */
-    struct window_filter *filter; /* of `seen` */
-    int frames;                   /* in the log after the last commit */
+    struct sqlite_runs runs;          /* the tags of windows that have ended */
+    struct sqlite_job *job[LEVELS];   /* what is merged into them, or NULL */
+    struct sqlite_doomed superfluous; /* when this transaction is durable */
+    struct sqlite_doomed unnamed;     /* when it is not */
+    struct sqlite_doomed uncertain;   /* a commit that failed has named them */
+    bool committing;
+    uint64_t damaged_lookups; /* in pages of runs that are damaged */
+    int frames;               /* in the log after the last commit */
     uint8_t key[TAG_KEY_SIZE];
     sqlite3_stmt *statement[STATEMENTS];
 };
 
 /* ---- sqlite_file.c ------------------------------------------------------- */
 
+/* An empty one in memory. Statuses: sql_file_build's. */
+SOTTO_CHECKED enum sotto_status sqlite_file_build(struct sql *sql,
+                                                  struct sotto_error *err);
 /* Makes a store at `path`, if there is nothing, for the owner alone, in one
    step. Statuses: IO, MEMORY, ENTROPY, FORMAT (another's log is there). */
 SOTTO_CHECKED enum sotto_status
@@ -134,27 +181,105 @@ SOTTO_CHECKED enum sotto_status sqlite_file_open(struct sql *sql, bool writer,
                                                  bool *ret_simulation,
                                                  uint8_t *ret_key,
                                                  struct sotto_error *err);
-/* Looks at every page of it, and then makes it durable: with a log, all that is
-   kept flushed and all that is deleted overwritten. Statuses: FORMAT, IO,
-   MEMORY. */
+/* Makes it durable: with a log, all that is kept flushed and all that is
+   deleted overwritten; and makes one of version 1 one of this version.
+   Statuses: FORMAT, IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status sqlite_file_prepare(const struct sql *sql,
+                                                    const uint8_t *key,
                                                     struct sotto_error *err);
 
-/* ---- sqlite_seen.c ------------------------------------------------------- */
+/* ---- sqlite_batch.c ------------------------------------------------------ */
+
+/*
+ * A batch's bytes:
+ *
+ *     key (16), payload, sum of the payload (4)      `count` times
+ *     sum (4) of the mechanism's hash, the number and all before
+ *
+ * Those of version 1 are pairs of key and payload without sums.
+ */
+struct sqlite_batch {
+    const uint8_t *hash; /* of the mechanism */
+    uint64_t number;
+    size_t payload_size;
+    /* By sqlite_batch_parse. */
+    const uint8_t *data;
+    size_t count, record;
+    bool summed; /* payloads have sums */
+    bool fits;   /* the sum of all does */
+    bool whole;  /* there are as many as the row says */
+};
+
+/* Bytes of one; 0: too many. */
+size_t sqlite_batch_size(size_t payload_size, size_t count);
+/* Writes the sum behind the records, where there is room for it. */
+void sqlite_batch_seal(const struct sqlite_batch *batch, uint8_t *data,
+                       size_t count);
+/* Looks at bytes that should be `count` records; false: they are none. The
+   caller has set hash, number and payload_size. */
+bool sqlite_batch_parse(struct sqlite_batch *batch, const uint8_t *data,
+                        size_t size, uint64_t count);
+/* Whether record `i` is as it was, as far as its payload goes. */
+bool sqlite_batch_sound(const struct sqlite_batch *batch, size_t i);
+/* Writes the sum behind a payload. */
+void sqlite_batch_sum(uint8_t *payload, size_t payload_size);
+
+/* ---- sqlite_upgrade.c ---------------------------------------------------- */
+
+/* Writes the tags of a store of version 1 into a run, and gives the connection
+   the functions that the upgrade's statements call. Statuses: FORMAT, MEMORY,
+   IO. */
+SOTTO_CHECKED enum sotto_status sqlite_upgrade_prepare(const struct sql *sql,
+                                                       const uint8_t *key,
+                                                       struct sotto_error *err);
+
+/* ---- sqlite_runs.c ------------------------------------------------------- */
+
+/* Makes the folder of runs if it is not there. Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_runs_folder(const char *path,
+                                                   struct sotto_error *err);
+/* The name of a run, which the caller frees; NULL: no memory. */
+char *sqlite_runs_name(const char *path, int64_t number);
+/* What marks the runs of a store: not its key, but made of it. */
+void sqlite_runs_owner(const uint8_t *key, uint8_t owner[RUN_OWNER_SIZE]);
+
+/* Opens the runs that the table names. Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_runs_load(struct sqlite_store *store,
+                                                 struct sotto_error *err);
+void sqlite_runs_unload(struct sqlite_store *store);
+/* Removes files that the table does not name: those of an earlier life. */
+void sqlite_runs_remove_others(const struct sqlite_store *store);
 
 /* SQLITE_ROW: the tag is of a window that has ended; SQLITE_DONE: it is not;
    or what went wrong. */
-int sqlite_seen_find(const struct sqlite_store *store, uint32_t campaign,
+int sqlite_runs_find(struct sqlite_store *store, uint32_t campaign,
                      const uint8_t tag[TAG_SIZE]);
-/* Adds sorted tags. Statuses: sql_fail's; FORMAT (one is there already). */
-SOTTO_CHECKED enum sotto_status sqlite_seen_merge(struct sqlite_store *store,
-                                                  const struct window_tag *tag,
-                                                  size_t count,
-                                                  struct sotto_error *err);
-/* Whether all are in order, and each of a campaign; fills the filter, without
-   which nothing is found. Statuses: FORMAT, IO, MEMORY. */
-SOTTO_CHECKED enum sotto_status sqlite_seen_check(struct sqlite_store *store,
-                                                  struct sotto_error *err);
+
+/* Begins to merge what descends, if nothing is begun: between transactions. */
+void sqlite_runs_begin(struct sqlite_store *store);
+/* In a transaction: takes over what was merged meanwhile. */
+SOTTO_CHECKED enum sotto_status sqlite_runs_tend(struct sqlite_store *store,
+                                                 struct sotto_error *err);
+/*
+ * In a transaction: merges the tags of the window that has ended, beside the
+ * writer unless they and what they are merged with are `rows` at most; waits
+ * for it when all slices together were as many rows as there are tags.
+ * `ret_done`: the table has them.
+ */
+SOTTO_CHECKED enum sotto_status sqlite_runs_move(struct sqlite_store *store,
+                                                 size_t rows, bool *ret_done,
+                                                 struct sotto_error *err);
+/* The transaction is durable, or gone: so are files that it made superfluous,
+   or those that it named. */
+void sqlite_runs_committed(struct sqlite_store *store);
+void sqlite_runs_rolled_back(struct sqlite_store *store);
+/* In a transaction: writes every run anew without the tags of a campaign.
+   Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_runs_forget(struct sqlite_store *store,
+                                                   uint32_t campaign,
+                                                   struct sotto_error *err);
+/* Ends all jobs. */
+void sqlite_runs_close(struct sqlite_store *store);
 
 /* ---- sqlite_load.c ------------------------------------------------------- */
 
@@ -168,10 +293,6 @@ enum sotto_status sqlite_fail_damaged(const struct sqlite_store *store,
                                       struct sotto_error *err);
 /* Frees what was read. */
 void sqlite_unload(struct sqlite_store *store);
-/* Whether the tags of windows and those in `seen` agree, as far as the move
-   is. Statuses: FORMAT, IO, MEMORY. */
-SOTTO_CHECKED enum sotto_status sqlite_load_check(struct sqlite_store *store,
-                                                  struct sotto_error *err);
 
 /* ---- sqlite_store.c ------------------------------------------------------ */
 
@@ -189,6 +310,9 @@ sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err);
    Statuses: IO, MEMORY, ENTROPY. */
 SOTTO_CHECKED enum sotto_status sqlite_put_blocks(struct sqlite_store *store,
                                                   struct sotto_error *err);
+/* What is kept of a report's id. */
+void sqlite_put_tag(const struct sqlite_store *store, const uint8_t *report,
+                    uint8_t tag[TAG_SIZE]);
 enum sotto_status sqlite_put(void *own, uint32_t campaign,
                              const uint8_t *report,
                              enum store_answer *ret_answer,
@@ -236,5 +360,24 @@ enum sotto_status sqlite_reader_next(void *own, const uint8_t *hash,
                                      uint64_t after,
                                      struct store_batch *ret_batch,
                                      struct sotto_error *err);
+
+/* ---- sqlite_forget.c and sqlite_backup.c --------------------------------- */
+
+enum sotto_status sqlite_forget(void *own, const uint8_t *hash,
+                                struct store_counts *ret_counts,
+                                struct sotto_error *err);
+enum sotto_status sqlite_backup(const char *place, const char *to,
+                                struct sotto_error *err);
+
+/* ---- sqlite_check.c ------------------------------------------------------ */
+
+enum sotto_status
+sqlite_checker_open(const char *place,
+                    void (*tell)(void *context, const char *text),
+                    void *context, void **ret, struct sotto_error *err);
+void sqlite_checker_close(void *own);
+enum sotto_status sqlite_checker_step(void *own, size_t bytes,
+                                      struct store_damage *ret_damage,
+                                      bool *ret_done, struct sotto_error *err);
 
 #endif

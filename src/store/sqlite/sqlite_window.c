@@ -1,7 +1,8 @@
 /*
  * sqlite_window.c: moving on a window that has ended.
  *
- * First its tags are merged into `seen`, slice by slice in their order. Then,
+ * First its tags are merged into the runs, beside the writer (sqlite_runs.c).
+ * Then,
  * campaign by campaign, each in one transaction, its payloads are released or
  * held (sqlite_payloads.c). A campaign that fails by itself, for lack of memory
  * say, is set aside when it is tried again, so that the others' go on.
@@ -30,10 +31,9 @@ set_move(struct sqlite_store *store, const struct sqlite_move *move,
          struct sotto_error *err)
 {
     enum sotto_status status = sql_execute(
-        &store->sql,
-        "UPDATE move SET active = ?1, stage = ?2, campaign = ?3, tag = ?4",
+        &store->sql, "UPDATE move SET active = ?1, stage = ?2, campaign = ?3",
         SQL_VALUES(SQL_NUMBER(move->active), SQL_NUMBER(move->stage),
-                   SQL_NUMBER(move->campaign), SQL_BLOB(move->tag, TAG_SIZE)),
+                   SQL_NUMBER(move->campaign)),
         err);
     if (status == SOTTO_STATUS_OK) {
         store->move = *move;
@@ -45,7 +45,7 @@ enum sotto_status
 sqlite_window_end(void *own, struct sotto_error *err)
 {
     struct sqlite_store *store = own;
-    struct sqlite_move move = {1 - store->move.active, STAGE_TAGS, 0, {0}};
+    struct sqlite_move move = {1 - store->move.active, STAGE_TAGS, 0};
     enum sotto_status status = sqlite_check_begun(store, err);
     if (status == SOTTO_STATUS_OK && store->move.stage == STAGE_NONE) {
         status = sqlite_put_blocks(store, err); /* they are of this window */
@@ -72,57 +72,15 @@ sqlite_window_make_room(struct sqlite_store *store, struct sotto_error *err)
 
 /* ---- Tags ---------------------------------------------------------------- */
 
-/* The first of the sorted tags behind the cursor. */
-static size_t
-find_cursor(const struct sqlite_store *store, size_t count)
-{
-    struct window_tag cursor = {store->move.campaign, {0}};
-    size_t low = 0, high = count;
-    memcpy(cursor.tag, store->move.tag, TAG_SIZE);
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (window_tags_compare(&store->sorted[middle], &cursor) <= 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-/* Merges `rows` tags at most, and says how many. */
+/* Goes on with payloads when the runs have the window's tags. */
 static enum sotto_status
-move_tags(struct sqlite_store *store, size_t rows, size_t *ret_rows,
+move_tags(struct sqlite_store *store, size_t rows, bool *ret_done,
           struct sotto_error *err)
 {
-    const struct window_tags *tags = &store->tags[1 - store->move.active];
-    struct sqlite_move move = store->move;
-    if (store->sorted == NULL) {
-        store->sorted = window_tags_sorted(tags);
-        if (store->sorted == NULL) {
-            return host_fail_memory(err);
-        }
-    }
-    size_t first = find_cursor(store, tags->count);
-    size_t count = tags->count - first;
-    count = count < rows ? count : rows;
-    enum sotto_status status =
-        sqlite_seen_merge(store, store->sorted + first, count, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    if (count > 0) {
-        const struct window_tag *last = &store->sorted[first + count - 1];
-        move.campaign = last->campaign;
-        memcpy(move.tag, last->tag, TAG_SIZE);
-    }
-    if (first + count == tags->count) {
-        free(store->sorted);
-        store->sorted = NULL;
-        move = (struct sqlite_move){move.active, STAGE_PAYLOADS, 0, {0}};
-    }
-    *ret_rows = count;
-    return set_move(store, &move, err);
+    struct sqlite_move move = {store->move.active, STAGE_PAYLOADS, 0};
+    enum sotto_status status = sqlite_runs_move(store, rows, ret_done, err);
+    return status == SOTTO_STATUS_OK && *ret_done ? set_move(store, &move, err)
+                                                  : status;
 }
 
 /* ---- Both ---------------------------------------------------------------- */
@@ -156,7 +114,7 @@ move_payloads(struct sqlite_store *store, size_t batch_min, size_t *ret_rows,
 {
     uint32_t number = next_campaign(store, batch_min);
     if (number == 0) {
-        struct sqlite_move move = {store->move.active, STAGE_NONE, 0, {0}};
+        struct sqlite_move move = {store->move.active, STAGE_NONE, 0};
         *ret_rows = 0;
         store->aside = 0;
         window_tags_clear(&store->tags[1 - store->move.active]);
@@ -185,10 +143,13 @@ sqlite_window_advance(void *own, size_t rows, size_t batch_min, bool *ret_done,
     struct sqlite_store *store = own;
     enum sotto_status status = sqlite_check_begun(store, err);
     size_t left = rows > 0 ? rows : 1, moved = 0;
-    while (status == SOTTO_STATUS_OK && left > 0 &&
+    bool going = true;
+    status = HOST_THEN(status, sqlite_runs_tend(store, err));
+    while (status == SOTTO_STATUS_OK && left > 0 && going &&
            store->move.stage != STAGE_NONE) {
         if (store->move.stage == STAGE_TAGS) {
-            status = move_tags(store, left, &moved, err);
+            moved = (size_t)store->incoming[1 - store->move.active].reports;
+            status = move_tags(store, left, &going, err);
         } else {
             status = move_payloads(store, batch_min, &moved, err);
         }
