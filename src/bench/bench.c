@@ -508,9 +508,9 @@ static const struct {
     {"analyst-large", "the same of a hundred million: some 15 GB of disk.",
      bench_analyst_large, true, NULL},
     {"collector-postgres",
-     "the same with its store on the PostgreSQL server that PGHOST, PGUSER\n"
-     "and PGDATABASE name, beside COPY into a table with the same unique\n"
-     "index, and two collectors on one store beside one.",
+     "the same with its store on the PostgreSQL server that PGHOST,\n"
+     "PGUSER and PGDATABASE name, beside COPY into a table with the same\n"
+     "unique index, and two collectors on one store beside one.",
      bench_collector_postgres, true, NULL},
     {"collector-growth",
      "sends it ten million reports, or as many as --millions says, and\n"

@@ -112,7 +112,11 @@ known_read(struct known *known, const char *store, bool *ret_more,
            struct sotto_error *err)
 {
     struct store_batch batch = {0};
-    enum sotto_status status = read_next(known, store, &batch, err);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    /* what is newer than the counts beside it waits for them */
+    if (known->last < atomic_load(&known->campaign->batches)) {
+        status = read_next(known, store, &batch, err);
+    }
     known->failed = status != SOTTO_STATUS_OK;
     *ret_more = !known->failed && batch.number > 0;
     if (*ret_more) {

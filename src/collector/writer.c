@@ -302,8 +302,8 @@ count_campaigns(struct writer *writer)
             SOTTO_STATUS_OK) {
             atomic_store(&campaign->waiting, counts.waiting);
             atomic_store(&campaign->released, counts.released);
-            atomic_store(&campaign->batches, counts.batches);
             atomic_store(&campaign->held, counts.held);
+            atomic_store(&campaign->batches, counts.batches); /* the last */
         }
     }
 }

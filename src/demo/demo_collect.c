@@ -15,6 +15,7 @@
  * 3). What the store releases has other ids each time, and comes in the order
  * of payloads: model and page are the same.
  */
+#include <dirent.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +38,21 @@ store_url(const struct demo *demo, char url[URL_SIZE])
     return url;
 }
 
+/* Empties and removes the folder of a store's tags. */
+static void
+remove_tags(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    (void)rmdir(path);
+}
+
 /* An earlier demo's would know the ids. */
 static void
 remove_store(const struct demo *demo)
@@ -47,6 +63,7 @@ remove_store(const struct demo *demo)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         (void)unlink(demo_place(demo, names[i], path));
     }
+    remove_tags(demo_place(demo, DEMO_STORE "-tags", path));
 }
 
 /* What the store has released, if that is everybody's; else NULL. */

@@ -3,6 +3,7 @@
  */
 #include "store/store_disk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,32 @@
 #define PATH_MOST ((size_t)8192)
 
 /* What a file and its companions begin with, and end with. */
-static const char *const tail[] = {"", "-wal", "-shm", "-journal"};
+static const char *const tail[] = {"", "-wal", "-shm", "-journal", "-tags"};
 
 static bool
 is_file(const char *url)
 {
     return strncmp(url, PREFIX, strlen(PREFIX)) == 0;
+}
+
+/* The files of tags in a folder. */
+static uint64_t
+folder_bytes(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    struct stat found;
+    uint64_t bytes = 0;
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        if (fstatat(dirfd(folder), entry->d_name, &found, 0) == 0 &&
+            S_ISREG(found.st_mode)) {
+            bytes += (uint64_t)found.st_blocks * 512;
+        }
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    return bytes;
 }
 
 bool
@@ -39,7 +60,9 @@ store_disk_look(const char *url, struct store_disk *ret_disk)
         host_text_init(&name, PATH_MOST);
         host_text_print(&name, "%s%s", path, tail[i]);
         if (!name.failed && stat(name.data, &found) == 0) {
-            disk.bytes += (uint64_t)found.st_blocks * 512;
+            disk.bytes += S_ISDIR(found.st_mode)
+                              ? folder_bytes(name.data)
+                              : (uint64_t)found.st_blocks * 512;
         }
         host_text_clear(&name);
     }

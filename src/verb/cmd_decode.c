@@ -242,8 +242,8 @@ static const struct cli_option options[] = {
      "also their shares in so many bins of equal width,\n"
      "from 2 to 100"},
     {0, false, false, "html", "FILE",
-     "also write a page to look at, which needs nothing from\n"
-     "anywhere: what is promised, estimates, liars"},
+     "also write a page to look at: what is promised,\n"
+     "estimates, liars"},
     {0, false, false, "plan", "P",
      "with --html: draw the accuracies in P, which\n"
      "sotto plan --json printed"},
