@@ -269,7 +269,7 @@ learn_fit_stream(const struct sotto_mechanism *mechanism,
                  struct sotto_fit_info *ret_info, struct sotto_error *err)
 {
     const struct learner *learner = NULL;
-    struct reading reading = {NULL};
+    struct reading reading = {0};
     enum sotto_status status =
         take_learner(job->options->learner, mechanism, &learner, err);
     status = HOST_THEN(status, check_job(mechanism, learner, job, err));

@@ -49,7 +49,7 @@ $cc "$build/libsotto.so"
 LD_LIBRARY_PATH=$build "$work/device" | cmp - "$work/said"
 # shellcheck disable=SC2046
 $cc "$build/libsotto.a" $(sed -n 's/^Libs.private: //p' "$build/sotto.pc") \
-    -lsodium -lutf8proc -ljansson -lsqlite3 -lcurl -larchive -lmicrohttpd -lgnutls -lmpfr -lgmp -lpng -lz
+    -lsodium -lutf8proc -ljansson -lsqlite3 -lpq -lcurl -larchive -lmicrohttpd -lgnutls -lmpfr -lgmp -lpng -lz
 "$work/device" | cmp - "$work/said"
 
 readelf -d "$build/libsotto.so" | grep -qE 'SONAME.*\[libsotto\.so\.[0-9.]+\]' ||

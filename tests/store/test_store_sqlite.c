@@ -5,6 +5,7 @@
 #include "store_file.h"
 
 #include <sqlite3.h>
+#include <time.h>
 
 static sqlite3 *last; /* the connection that was opened last */
 
@@ -398,6 +399,41 @@ limit_pages(int pages)
     assert_int_equal(sqlite3_exec(last, text, NULL, NULL, NULL), SQLITE_OK);
 }
 
+/* Puts 40 reports and ends their window while no tags can be written: moving it
+   on must fail. Returns 40. */
+static uint64_t
+put_and_fail_to_move(struct store *store, uint32_t c, uint64_t first,
+                     const char *tags, const char *away)
+{
+    enum sotto_status status = SOTTO_STATUS_OK;
+    bool done = false;
+    MUST(store_begin(store, &said));
+    for (uint64_t i = 0; i < 40; i++) {
+        uint8_t report[REPORT_SIZE];
+        enum store_answer answer;
+        fake_report(1, first + i, false, report);
+        MUST(store_put(store, c, report, &answer, &said));
+        assert_int_equal(answer, STORE_ACCEPTED);
+    }
+    assert_int_equal(rename(tags, away), 0);
+    MUST(store_end_window(store, &said));
+    MUST(store_commit(store, &said));
+    for (int i = 0; i < 10000 && status == SOTTO_STATUS_OK && !done; i++) {
+        const struct timespec moment = {0, 1000000};
+        MUST(store_begin(store, &said));
+        status = store_advance(store, 30, 100, &done, &said);
+        if (status == SOTTO_STATUS_OK) {
+            MUST(store_commit(store, &said));
+            (void)nanosleep(&moment, NULL);
+        } else {
+            store_rollback(store);
+        }
+    }
+    assert_int_not_equal(status, SOTTO_STATUS_OK);
+    assert_int_equal(rename(away, tags), 0);
+    return 40;
+}
+
 static void
 test_full_disk(void **state)
 {
@@ -457,6 +493,8 @@ test_full_disk(void **state)
     }
     assert_true(full);
     limit_pages(1 << 20); /* space is back */
+    move_window(store, ALL, 2);
+    accepted += put_and_fail_to_move(store, c, accepted, tags, away);
     bool done = false;
     while (!done) {
         MUST(store_begin(store, &said));
@@ -467,7 +505,7 @@ test_full_disk(void **state)
     scrub(store);
     print_message("%zu puts and %zu moves failed; %zu accepted\n", failures,
                   moves, (size_t)accepted);
-    assert_true(failures > 5 && moves > 5);
+    assert_true(failures > 5);
     assert_int_equal(read_all(url, 1, 2, accepted, times, NULL), accepted);
     for (uint64_t i = 0; i < accepted; i++) {
         assert_int_equal(times[i], 1);
