@@ -415,8 +415,12 @@ count_reports(void *own, uint32_t number, struct store_counts *ret_counts,
         "SELECT (SELECT coalesce(sum(count), 0)::int8 FROM incoming "
         "WHERE campaign = c.number) + (SELECT coalesce(sum(count), 0)::int8 "
         "FROM held WHERE campaign = c.number), c.released, c.batches, "
+        /* held: of windows that have ended, moved or not */
         "(SELECT coalesce(sum(count), 0)::int8 FROM held "
-        "WHERE campaign = c.number) "
+        "WHERE campaign = c.number) + (SELECT coalesce(sum(i.count), 0)::int8 "
+        "FROM incoming AS i JOIN collector AS k ON k.id = i.collector "
+        "WHERE i.campaign = c.number AND i.key <> "
+        "CASE k.active WHEN 0 THEN k.key_0 ELSE k.key_1 END) "
         "FROM campaign AS c WHERE c.number = $1::int8";
     struct postgres_store *store = own;
     PGresult *result = NULL;
