@@ -45,9 +45,10 @@ struct door {
 
 /* Looks at a socket from now on, as long as it is open. */
 static bool
-watch_socket(struct door *door, int fd)
+watch_socket(struct door *door, int fd, uint32_t more)
 {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.fd = fd};
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | more,
+                                .data.fd = fd};
     return epoll_ctl(door->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
@@ -105,7 +106,7 @@ admit_socket(struct door *door, int fd, const struct sockaddr *address)
         (void)close(fd);
         return;
     }
-    if (look_at(door, connection, fd) && !watch_socket(door, fd)) {
+    if (look_at(door, connection, fd) && !watch_socket(door, fd, 0)) {
         forget_socket(door, connection, fd);
     }
 }
@@ -181,7 +182,8 @@ take_unnamed(struct door *door, int fd)
         refuse_unnamed(door, place);
     }
     *place = (struct unnamed){fd, host_seconds()};
-    if (watch_socket(door, fd)) {
+    /* at edges: what is there of a header stays there until it is whole */
+    if (watch_socket(door, fd, EPOLLET)) {
         look_at_header(door, place);
     } else {
         refuse_unnamed(door, place);
@@ -294,7 +296,8 @@ start_door(struct door *door, struct sotto_error *err)
     struct epoll_event listener = {.events = EPOLLIN,
                                    .data.fd = door->options.listener};
     int failed;
-    if (door->epoll < 0 || door->stop < 0 || !watch_socket(door, door->stop) ||
+    if (door->epoll < 0 || door->stop < 0 ||
+        !watch_socket(door, door->stop, 0) ||
         epoll_ctl(door->epoll, EPOLL_CTL_ADD, door->options.listener,
                   &listener) != 0) {
         return host_fail(err, SOTTO_STATUS_IO, 0,

@@ -72,14 +72,17 @@ enum sotto_status
 entrance_listen(struct entrance *entrance,
                 const struct entrance_options *options, struct sotto_error *err)
 {
+    const struct sotto_collector_options *own = &entrance->collector->options;
     bool secure = entrance->collector->certificates != NULL, loopback = false;
     enum sotto_status status =
         listening_open(options->place, secure || options->plain,
                        &entrance->listener, &entrance->port, &loopback, err);
     entrance->tls = secure && !(entrance->operations && loopback);
     /* whether a proxy in front of everybody's place does TLS is not known */
-    entrance->basic = entrance->tls ||
-                      (loopback && (entrance->operations || !options->plain));
+    entrance->basic =
+        entrance->tls || (loopback && (entrance->operations ||
+                                       !(options->plain || options->proxied ||
+                                         own->client_header != NULL)));
     return status;
 }
 

@@ -531,6 +531,7 @@ begin_handling(struct request *request, const char *path, const char *method,
     plan_request(request, path, method, version);
     if (!request->plan.cut && !claim_origin(request)) {
         refuse_request(request, 503, REFUSAL_CLIENT, crowded);
+        request->plan.cut = true; /* else its body holds the proxy's place */
     }
     if (request->plan.cut) {
         return connection_complete(is_known(request->connection))

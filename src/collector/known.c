@@ -87,6 +87,7 @@ add_batch(struct known *known, const struct store_batch *batch)
         sotto_margins_add(known->margins, report);
     }
     known->counted += batch->count;
+    known->damaged += batch->damaged;
     known->last = batch->number;
     known->batches++;
     note_step(known);
@@ -136,7 +137,8 @@ known_trouble(const struct known *known)
         return "Some batches cannot be read: the collector's log says why. "
                "Estimates are of the others.";
     }
-    if (known->counted < atomic_load(&known->campaign->released)) {
+    if (known->counted + known->damaged <
+        atomic_load(&known->campaign->released)) {
         return "Not all released reports are counted yet.";
     }
     return NULL;

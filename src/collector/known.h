@@ -17,6 +17,7 @@ struct known {
     struct sotto_estimate *estimate; /* NULL: too many rows */
     struct sotto_margins *margins;
     uint64_t counted, batches; /* read so far */
+    uint64_t damaged;          /* left out */
     uint64_t last;             /* the last one's number */
     /* Reports in the first batches: of each `stride` of them. */
     uint64_t step[KNOWN_STEPS_MOST];

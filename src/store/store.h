@@ -29,7 +29,7 @@
  *    ended, no order in which its reports came, and nothing that connects ids
  *    with payloads. Where the files are a server's, whose log, replicas and
  *    archives keep what was deleted, that holds for all that it was ever sent.
- *    with payloads. Of windows they may tell which are newer by far: a back-end
+ *    Of windows they may tell which are newer by far: a back-end
  *    says what, and never sets the tags of one window apart from others'.
  *  - A payload whose bytes have changed on the disk is left out where it is
  *    read, and counted; the others are given.

@@ -66,7 +66,7 @@ server_become(const char *const words[])
         _exit(126);
     }
     for (size_t i = 0; words[i] != NULL; i++) {
-        plain[i] = strdup(words[i]);
+        plain[i] = strdup(i == 0 ? program : words[i]); /* it looks beside it */
     }
     if (prctl(PR_SET_PDEATHSIG, SIGQUIT) == 0 && chdir("/") == 0) {
         (void)execv(program, plain);

@@ -130,6 +130,9 @@ done:
         status = host_fail(err, SOTTO_STATUS_IO, 0, "cannot write '%s': %s",
                            host_shown(to), strerror(errno));
     }
+    if (out >= 0) {
+        status = HOST_THEN(status, sql_file_settle(to, err));
+    }
     free(from);
     free(to);
     return status;
@@ -178,7 +181,7 @@ finish_copy(const char *path, bool simulation, struct sotto_error *err)
         status = store_sqlite.begin(own, err);
         status = HOST_THEN(
             status,
-            store_sqlite.advance(own, SIZE_MAX, STORE_WINDOW_MOST, &done, err));
+            store_sqlite.advance(own, SIZE_MAX, SQLITE_HOLD_ALL, &done, err));
         status = HOST_THEN(status, store_sqlite.commit(own, err));
     }
     status = HOST_THEN(status, store_sqlite.scrub(own, &clean, err));
@@ -210,8 +213,9 @@ remove_copy(const char *path, bool lock)
     free(folder);
 }
 
-enum sotto_status
-sqlite_backup(const char *place, const char *to, struct sotto_error *err)
+/* `place`: the store's one name. */
+static enum sotto_status
+back_up(const char *place, const char *to, struct sotto_error *err)
 {
     struct sql live = {NULL, place, "store"};
     struct copying copying = {place, to, true};
@@ -223,8 +227,9 @@ sqlite_backup(const char *place, const char *to, struct sotto_error *err)
                          "'%s' is there already: a backup is a new file",
                          host_shown(to));
     }
-    enum sotto_status status =
-        sqlite_file_open(&live, false, &simulation, key, err);
+    enum sotto_status status = sqlite_file_check_free(to, err);
+    status = HOST_THEN(status,
+                       sqlite_file_open(&live, false, &simulation, key, err));
     status = HOST_THEN(
         status, sql_integer(&live, "PRAGMA user_version", &version, err));
     (void)sqlite3_close(live.db);
@@ -249,5 +254,17 @@ sqlite_backup(const char *place, const char *to, struct sotto_error *err)
             remove_copy(to, true);
         }
     }
+    return status;
+}
+
+enum sotto_status
+sqlite_backup(const char *place, const char *to, struct sotto_error *err)
+{
+    char *from = NULL, *target = NULL;
+    enum sotto_status status = sql_file_resolve(place, &from, err);
+    status = HOST_THEN(status, sql_file_resolve(to, &target, err));
+    status = HOST_THEN(status, back_up(from, target, err));
+    free(from);
+    free(target);
     return status;
 }

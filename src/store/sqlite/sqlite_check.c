@@ -18,6 +18,7 @@
 
 #include "host/error.h"
 #include "host/text.h"
+#include "store/sql_file.h"
 #include "store/sqlite/sqlite_store.h"
 
 enum look {
@@ -42,6 +43,7 @@ struct sqlite_checker {
     unsigned generation;   /* of incoming */
     uint64_t page;         /* of that run: the next one */
     uint8_t owner[RUN_OWNER_SIZE];
+    int64_t version; /* of the store */
 };
 
 void
@@ -68,12 +70,12 @@ sqlite_checker_open(const char *place,
     }
     checker->tell = tell;
     checker->context = context;
-    checker->path = host_text_copy(place, strlen(place));
+    enum sotto_status status = sql_file_resolve(place, &checker->path, err);
     checker->sql = (struct sql){NULL, checker->path, "store"};
-    enum sotto_status status =
-        checker->path == NULL
-            ? host_fail_memory(err)
-            : sqlite_file_open(&checker->sql, false, &simulation, key, err);
+    status = HOST_THEN(
+        status, sqlite_file_open(&checker->sql, false, &simulation, key, err));
+    status = HOST_THEN(status, sql_integer(&checker->sql, "PRAGMA user_version",
+                                           &checker->version, err));
     if (status == SOTTO_STATUS_OK) {
         sqlite_runs_owner(key, checker->owner);
         sodium_memzero(key, sizeof key);
@@ -215,6 +217,9 @@ check_row(struct sqlite_checker *checker, sqlite3_stmt *row, size_t skip)
     const uint8_t *data = sqlite3_column_blob(row, 3);
     size_t size = (size_t)sqlite3_column_bytes(row, 3);
     size_t record = skip + payload + SUM_SIZE;
+    if (checker->version < 2) {
+        return; /* there are no sums */
+    }
     if (payload == 0 || payload > INT32_MAX || data == NULL || size == 0 ||
         size % record != 0) {
         note_place(checker, "a report that waits cannot be read");

@@ -117,7 +117,9 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
                                                             ";" TABLE_TOTAL
 
 /* Payloads get their sums; batches of version 1 stay as they are. Tags are in
-   run 1 (sqlite_upgrade.c); a window whose tags were half merged begins anew.
+   run 1 (sqlite_upgrade.c), of level 0 however many they are: the first window
+   is merged with all of them, and none is in a run by itself. A window whose
+   tags were half merged begins anew.
  */
 #define UPGRADE                                                                \
     TABLE_CLOSED                                                               \
@@ -127,8 +129,7 @@ _Static_assert(SOTTO_HASH_SIZE == 32, "and a mechanism's hash");
     "INSERT INTO move SELECT one, active, stage, iif(stage = 1, 0, "           \
     "campaign) "                                                               \
     "FROM kept; DROP TABLE kept;" TABLE_RUN ";"                                \
-    "INSERT INTO run SELECT 1, iif(n <= 1048576, 0, iif(n <= 8388608, 1, "     \
-    "iif(n <= 134217728, 2, 3))), 0, n, 0 FROM (SELECT run_tags() AS n) "      \
+    "INSERT INTO run SELECT 1, 0, 0, n, 0 FROM (SELECT run_tags() AS n) "      \
     "WHERE n > 0; DROP TABLE seen;" TABLE_TOTAL ";"                            \
     "INSERT INTO total SELECT c.number, count(b.number), "                     \
     "coalesce(sum(b.count), 0) FROM campaign AS c LEFT JOIN batch AS b "       \
@@ -177,8 +178,8 @@ insert_meta(const struct sql *sql, bool simulation, struct sotto_error *err)
 
 /* A log without its file is another store's, and SQLite would put what it
    holds into the new one. */
-static enum sotto_status
-check_no_log(const char *path, struct sotto_error *err)
+enum sotto_status
+sqlite_file_check_free(const char *path, struct sotto_error *err)
 {
     static const char *const suffix[] = {"-wal", "-journal", "-tags"};
     for (size_t i = 0; i < 3; i++) {
@@ -207,7 +208,7 @@ sqlite_file_make(const char *path, bool simulation, struct sotto_error *err)
     if (access(path, F_OK) == 0 || errno != ENOENT) {
         return SOTTO_STATUS_OK; /* what it is, opening says */
     }
-    enum sotto_status status = check_no_log(path, err);
+    enum sotto_status status = sqlite_file_check_free(path, err);
     status = HOST_THEN(status, sql_file_build(&sql, &kind, err));
     status = HOST_THEN(
         status, sql_run(&sql, "INSERT INTO move VALUES (1, 0, 0, 0)", err));

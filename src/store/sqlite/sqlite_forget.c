@@ -37,6 +37,11 @@ give_back(struct sqlite_store *store, struct sotto_error *err)
 {
     bool clean = false;
     enum sotto_status status = sql_run(&store->sql, "VACUUM", err);
+    /* one that failed looks as if another program had written */
+    if (sql_integer(&store->sql, "PRAGMA data_version", &store->version,
+                    NULL) != SOTTO_STATUS_OK) {
+        store->version = 0;
+    }
     return HOST_THEN(status, sqlite_scrub(store, &clean, err));
 }
 

@@ -245,7 +245,11 @@ check_tags(struct sqlite_store *store, struct sotto_error *err)
          i++) {
         const struct window_tag *tag = &tags->slot[i];
         if (tag->campaign != 0) {
+            uint64_t damaged = store->damaged_lookups;
             code = sqlite_runs_find(store, tag->campaign, tag->tag);
+            if (code == SQLITE_DONE && store->damaged_lookups > damaged) {
+                code = SQLITE_ROW; /* it may be there, in a damaged page */
+            }
             looked++;
         }
     }

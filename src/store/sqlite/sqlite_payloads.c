@@ -265,7 +265,9 @@ sqlite_payloads_move(struct sqlite_store *store, uint32_t number,
     struct pairs pairs = {NULL, (size_t)count, campaign->record};
     size_t size = sqlite_batch_size(campaign->payload_size, (size_t)count);
     enum sotto_status status =
-        store_check_batch(batch_min, campaign->payload_size, err);
+        batch_min == SQLITE_HOLD_ALL
+            ? SOTTO_STATUS_OK
+            : store_check_batch(batch_min, campaign->payload_size, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -30,11 +30,13 @@
 
 #include <sodium.h>
 
+#include "host/clock.h"
 #include "host/error.h"
 #include "host/text.h"
 #include "store/sql_file.h"
 #include "store/sqlite/sqlite_store.h"
 
+#define REST_S 60.0 /* behind a merge that failed */
 #define RUN_ENDING ".tags"
 
 /* ---- Names --------------------------------------------------------------- */
@@ -373,6 +375,9 @@ sqlite_runs_begin(struct sqlite_store *store)
 {
     for (unsigned level = 1; level < LEVELS; level++) {
         const struct sqlite_runs *runs = &store->runs;
+        if (host_seconds() < store->resting[level]) {
+            continue;
+        }
         if (store->job[level] == NULL && runs->descending[level].file != NULL &&
             runs->settled[level].file != NULL &&
             new_job(store, level, &store->job[level], NULL) ==
@@ -490,6 +495,20 @@ relabel_run(struct sqlite_store *store, struct sqlite_run *from,
     return status;
 }
 
+/* A merge that failed is tried again later: windows do not wait for it, for
+   lookups find in two runs what they would find in one. */
+static enum sotto_status
+take_or_rest(struct sqlite_store *store, unsigned level,
+             struct sotto_error *err)
+{
+    if (store->job[level]->status == SOTTO_STATUS_OK) {
+        return take_job(store, level, err);
+    }
+    drop_job(store, level);
+    store->resting[level] = host_seconds() + REST_S;
+    return SOTTO_STATUS_OK;
+}
+
 /* From the top, so that what descends finds room below. */
 enum sotto_status
 sqlite_runs_tend(struct sqlite_store *store, struct sotto_error *err)
@@ -498,7 +517,7 @@ sqlite_runs_tend(struct sqlite_store *store, struct sotto_error *err)
     enum sotto_status status = SOTTO_STATUS_OK;
     for (unsigned l = LEVELS - 1; l > 0 && status == SOTTO_STATUS_OK; l--) {
         if (store->job[l] != NULL && atomic_load(&store->job[l]->done)) {
-            status = take_job(store, l, err);
+            status = take_or_rest(store, l, err);
         }
         if (status == SOTTO_STATUS_OK && store->job[l] == NULL &&
             l + 1 < LEVELS && runs->settled[l].tags > runs->most[l] &&
@@ -599,7 +618,9 @@ static void
 remove_doomed(const struct sqlite_store *store, struct sqlite_doomed *doomed)
 {
     for (size_t i = 0; i < doomed->count; i++) {
-        remove_run(store, doomed->number[i]);
+        if (!is_named(store, doomed->number[i])) {
+            remove_run(store, doomed->number[i]);
+        }
     }
     doomed->count = 0;
 }

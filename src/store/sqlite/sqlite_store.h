@@ -89,7 +89,8 @@ struct sqlite_campaign {
     size_t block_count, block_room;
 };
 
-#define LEVELS 4u /* of runs */
+#define SQLITE_HOLD_ALL SIZE_MAX /* batch_min: release nothing */
+#define LEVELS 4u                /* of runs */
 
 /* A run that is named in the table `run`; file NULL: there is none. */
 struct sqlite_run {
@@ -157,6 +158,7 @@ struct sqlite_store {
     struct sqlite_doomed unnamed;     /* when it is not */
     struct sqlite_doomed uncertain;   /* a commit that failed has named them */
     bool committing;
+    double resting[LEVELS]; /* until when a level's merge is not tried again */
     uint64_t damaged_lookups; /* in pages of runs that are damaged */
     int frames;               /* in the log after the last commit */
     uint8_t key[TAG_KEY_SIZE];
@@ -168,6 +170,10 @@ struct sqlite_store {
 /* An empty one in memory. Statuses: sql_file_build's. */
 SOTTO_CHECKED enum sotto_status sqlite_file_build(struct sql *sql,
                                                   struct sotto_error *err);
+/* Whether no log and no tags of another store are beside a name: SQLite would
+   put them into a new file there. Statuses: FORMAT, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_file_check_free(const char *path,
+                                                       struct sotto_error *err);
 /* Makes a store at `path`, if there is nothing, for the owner alone, in one
    step. Statuses: IO, MEMORY, ENTROPY, FORMAT (another's log is there). */
 SOTTO_CHECKED enum sotto_status
