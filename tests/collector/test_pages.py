@@ -175,6 +175,7 @@ with scratch() as folder:
     waiting, end = set(), time.monotonic() + 7
     while time.monotonic() < end:
         again.send(campaign.new(100))
+        time.sleep(.02)  # a window that is full would end by itself
         page = text_of(again, "/v1/page/m")
         if "From 150 reports" not in page:  # all of a window was released
             waiting |= set(re.findall(r"last window</dt><dd>([\d,]+)<", page))
