@@ -269,10 +269,11 @@ add_tag(struct output *output, const uint8_t *tag)
 static bool
 begin_section(struct output *output)
 {
-    struct run_section *section = &output->section[output->sections++];
-    if (output->chunk_pages > 0 && !write_chunk(output)) {
+    if (output->section == NULL ||
+        (output->chunk_pages > 0 && !write_chunk(output))) {
         return false;
     }
+    struct run_section *section = &output->section[output->sections++];
     output->page_tags = RUN_PAGE_TAGS;
     output->filter_now = section->filter_page;
     section->tag_page = output->next_page;
@@ -282,6 +283,9 @@ begin_section(struct output *output)
 static bool
 end_section(struct output *output)
 {
+    if (output->section == NULL || output->sections == 0) {
+        return false;
+    }
     struct run_section *section = &output->section[output->sections - 1];
     uint64_t end =
         section->filter_page +
@@ -323,7 +327,9 @@ write_directory(struct output *output, const uint8_t *owner, size_t planned)
     drop_empty(output);
     for (size_t p = 0; p < pages && good; p++) {
         memset(page, 0, sizeof page);
-        memcpy(page, RUN_MAGIC, RUN_MAGIC_SIZE);
+        for (size_t i = 0; i < RUN_MAGIC_SIZE; i++) {
+            page[i] = (uint8_t)RUN_MAGIC[i];
+        }
         put_number(page + 8, RUN_VERSION, 4);
         put_number(page + 12, output->sections, 4);
         put_number(page + 16, output->count, 8);
@@ -497,7 +503,7 @@ plan_sections(struct merging *merging, uint64_t *ret_end)
             continue;
         }
         blocks = expected_tags(merging, count) * FILTER_BITS_A_TAG /
-                     (8 * RUN_BLOCK) +
+                     ((uint64_t)8 * RUN_BLOCK) +
                  1;
         for (size_t i = 0; i < merging->outputs; i++) {
             struct run_section *section = merging->output[i].section;

@@ -451,11 +451,10 @@ check_rows(struct sqlite_checker *checker, size_t *left,
     enum sotto_status status = sql_first(
         &checker->sql, statement_of(checker),
         SQL_VALUES(SQL_NUMBER(checker->campaign), behind), &row, &found, err);
-    int code = status == SOTTO_STATUS_OK ? SQLITE_ROW : SQLITE_DONE;
     while (status == SOTTO_STATUS_OK && found && *left > 0) {
         size_t bytes = check_any(checker, row);
         *left -= bytes < *left ? bytes : *left;
-        code = sqlite3_step(row);
+        int code = sqlite3_step(row);
         found = code == SQLITE_ROW;
         if (!found && code != SQLITE_DONE) {
             status = sql_fail(&checker->sql, code, err);

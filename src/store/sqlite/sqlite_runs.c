@@ -381,7 +381,8 @@ sqlite_runs_begin(struct sqlite_store *store)
         if (store->job[level] == NULL && runs->descending[level].file != NULL &&
             runs->settled[level].file != NULL &&
             new_job(store, level, &store->job[level], NULL) ==
-                SOTTO_STATUS_OK) {
+                SOTTO_STATUS_OK &&
+            store->job[level] != NULL) {
             begin_job(store->job[level], true);
         }
     }
@@ -547,7 +548,7 @@ sqlite_runs_move(struct sqlite_store *store, size_t rows, bool *ret_done,
     if (store->job[0] == NULL) {
         uint64_t work = tags->count + store->runs.settled[0].tags;
         status = new_job(store, 0, &store->job[0], err);
-        if (status != SOTTO_STATUS_OK) {
+        if (status != SOTTO_STATUS_OK || store->job[0] == NULL) {
             return status;
         }
         begin_job(store->job[0], rows < work);
