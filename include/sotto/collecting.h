@@ -158,8 +158,9 @@ sotto_store_reports(const struct sotto_mechanism *mechanism, const char *url,
 /*
  * The same batch by batch, in the order of release and in memory of one batch;
  * those behind number `after`, 0 for all. A batch's own order is random.
- * Reports that the store has damaged are left out, and counted. Statuses:
- * USAGE, REFUSED, FORMAT, IO, MEMORY.
+ * Reports that the store has damaged are left out, and counted; so is a batch
+ * that cannot be read at all. Statuses: USAGE, REFUSED, FORMAT (no store, or
+ * more than 1,000 such batches in a row), IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_store_stream(const struct sotto_mechanism *mechanism, const char *url,
@@ -430,18 +431,50 @@ sotto_sender_explain(const struct sotto_sender *sender,
 struct sotto_store_damage {
     uint64_t reports; /* whose payload has changed; they are left out */
     uint64_t places;  /* else */
+    uint64_t sealed;  /* no damage: rows that wait, of a store on a server,
+                         which cannot be looked into without their keys */
 };
 
 /*
- * Looks at all that the store `url` (sqlite:PATH) keeps, also while a collector
- * writes to it; `tell`, if not NULL, is told of every place that is damaged, in
- * words. Statuses: USAGE, IO, MEMORY, FORMAT (nothing can be looked at).
+ * Looks at all that the store `url` keeps, also while collectors write to it;
+ * `tell`, if not NULL, is told of every place that is damaged, in words. With a
+ * folder of keys (postgres:, window_keys; NULL: none), which no collector may
+ * have open, also at what waits of that collector. Statuses: USAGE, IO, MEMORY,
+ * FORMAT (nothing can be looked at), REFUSED (others may look into the folder).
  */
 SOTTO_CHECKED enum sotto_status
-sotto_store_check(const char *url,
+sotto_store_check(const char *url, const char *window_keys,
                   void (*tell)(void *context, const char *text), void *context,
                   struct sotto_store_damage *ret_damage,
                   struct sotto_error *err);
+
+/* What a repair found and saved. */
+struct sotto_store_repaired {
+    bool sound;        /* there was nothing to repair, nothing was changed, and
+                          nothing counted */
+    uint64_t released; /* reports in batches */
+    uint64_t waiting;  /* reports that wait */
+    uint64_t lost;     /* reports that are gone, as far as that is known */
+    uint64_t mended;   /* pages of which one byte was put right */
+    uint64_t damaged;  /* other pages that were damaged */
+    uint64_t tags;     /* pages of tags that are lost: reports whose tags were
+                          there would be taken twice */
+};
+
+/*
+ * Writes the store `url` (sqlite:PATH) anew with all of it that is sound, with
+ * the collector stopped; the old one is kept as PATH.damaged, and may hold ids'
+ * tags beside payloads, so remove it when all is well. `tell`, if not NULL, is
+ * told of every place that was damaged, in words. A kill at any moment leaves
+ * the old store or the new one, whole. Statuses: USAGE (also: an old one is in
+ * the way; postgres:), IO (also: it has a writer or readers), FORMAT (what all
+ * hangs on is gone), MEMORY, ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_store_repair(const char *url,
+                   void (*tell)(void *context, const char *text), void *context,
+                   struct sotto_store_repaired *ret_repaired,
+                   struct sotto_error *err);
 
 /* What a store had of a campaign. */
 struct sotto_store_forgotten {
@@ -449,10 +482,11 @@ struct sotto_store_forgotten {
 };
 
 /*
- * Ends a campaign for good, with the collector stopped: `which` is a mechanism
- * file, or the 64 hexadecimal digits of its hash. Its reports and tags are
- * deleted, and none is taken any more. Statuses: sotto_mechanism_read's; USAGE
- * (the store does not know it), IO (also: it has a writer), FORMAT, MEMORY.
+ * Ends a campaign for good, with the collector stopped, unless the store is on
+ * a server: `which` is a mechanism file, or the 64 hexadecimal digits of its
+ * hash. Its reports and tags are deleted, and none is taken any more. Statuses:
+ * sotto_mechanism_read's; USAGE (the store does not know it), IO (also: it has
+ * a writer; a reader is in the way), FORMAT, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_store_forget(const char *url, const char *which,
@@ -462,7 +496,8 @@ sotto_store_forget(const char *url, const char *which,
 /*
  * Copies a store, also while a collector writes to it, to `to` and `to`-tags,
  * where there is nothing yet, without the window that is open. The copy is a
- * store. Statuses: USAGE, IO, FORMAT, MEMORY.
+ * store. Statuses: USAGE (also: it is on a server, whose own tools do that),
+ * IO, FORMAT, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 sotto_store_backup(const char *url, const char *to, struct sotto_error *err);

@@ -130,7 +130,9 @@ struct sotto_report_seen {
                            of it, is damaged there */
     size_t damaged_batches;                            /* in so many batches: */
     uint64_t damaged_batch[SOTTO_STREAM_DAMAGED_MOST]; /* the first of these */
-    uint64_t batches;    /* 0: they are of files */
+    size_t unread_batches; /* that cannot be read at all: passed over */
+    uint64_t unread_batch[SOTTO_STREAM_DAMAGED_MOST]; /* the first of these */
+    uint64_t batches;    /* read; 0: they are of files */
     uint64_t last_batch; /* its number: go on behind it */
 };
 void sotto_report_stream_seen(const struct sotto_report_stream *stream,

@@ -18,6 +18,7 @@
 #include "bench/peer.h"
 #include "host/clock.h"
 #include "host/error.h"
+#include "host/file.h"
 #include "host/text.h"
 #include "mechanism/compose.h"
 #include "mechanism/mechanism.h"
@@ -175,6 +176,29 @@ make_store(struct analyst_job *job, struct sotto_error *err)
                                          "analyst", payload, &campaign, err));
     status = HOST_THEN(status, put_reports(job, store, campaign, err));
     store_free(store);
+    return status;
+}
+
+enum sotto_status
+bench_analyst_make(const char *folder, const char *channel, size_t reports,
+                   struct sotto_error *err)
+{
+    struct analyst_job job = {.reports = reports, .channel = channel};
+    char *path = host_text_path("%s/%s.sotto", folder, channel);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    job.url = host_text_path("sqlite:%s/%s.db", folder, channel);
+    if (path == NULL || job.url == NULL) {
+        status = host_fail_memory(err);
+    }
+    status = HOST_THEN(status, make_mechanism(&job, err));
+    if (status == SOTTO_STATUS_OK) {
+        status = host_file_write(path, 0644, true, job.mechanism->data,
+                                 job.mechanism->size, err);
+    }
+    status = HOST_THEN(status, make_store(&job, err));
+    free(path);
+    free(job.url);
+    sotto_mechanism_free(job.mechanism);
     return status;
 }
 

@@ -26,4 +26,13 @@ bench_analyst_run(size_t reports,
                   void (*row)(void *context, const struct sotto_bench_row *),
                   void *context, struct sotto_error *err);
 
+/*
+ * Makes the store and its mechanism alone, FOLDER/CHANNEL.db and .sotto, and
+ * leaves them there, for programs of others. Statuses: IO, MEMORY, ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status bench_analyst_make(const char *folder,
+                                                   const char *channel,
+                                                   size_t reports,
+                                                   struct sotto_error *err);
+
 #endif

@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "bench/load.h"
 #include "host/clock.h"
 #include "host/error.h"
+#include "host/heap.h"
 #include "host/sort.h"
 #include "host/text.h"
 #include "report/report.h"
@@ -46,6 +48,7 @@ start(const struct collector_place *place, const char *url,
         .simulation = true,
         .window_s = WINDOW_S,
     };
+    host_heap_give_back(); /* as sotto serve does */
     return sotto_collector_start(&options, ret_collector, err);
 }
 
@@ -215,21 +218,36 @@ collector_bench_run(const struct collector_bench_size *size,
 
 /* ---- Memory -------------------------------------------------------------- */
 
-/* Bytes of this program that are in memory; 0: the system does not say. */
-static double
-resident(void)
+/* From now on, the most memory is looked for anew. */
+static void
+forget_peak(void)
 {
-    FILE *file = fopen("/proc/self/statm", "r");
-    char text[128] = "", *end = text;
-    double pages = 0;
+    FILE *file = fopen("/proc/self/clear_refs", "w");
     if (file != NULL) {
-        if (fgets(text, sizeof text, file) != NULL) {
-            (void)strtoul(text, &end, 10);
-            pages = (double)strtoul(end, NULL, 10);
-        }
+        (void)fputs("5", file);
         (void)fclose(file);
     }
-    return pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* The most bytes of this program that were in memory, but for the requests that
+   the load has ready, which no collector has; 0: the system does not say. */
+static double
+most_memory(const struct load_tally *tally)
+{
+    static const char name[] = "VmHWM:";
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256], *end = NULL;
+    double bytes = 0;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, name, sizeof name - 1) == 0) {
+            bytes = 1024 * (double)strtoul(line + sizeof name - 1, &end, 10);
+        }
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    double held = (double)tally->requests_held;
+    return bytes > held ? bytes - held : 0;
 }
 
 static enum sotto_status
@@ -244,10 +262,11 @@ run_step(const struct collector_memory_size *size, size_t at,
     struct load_tally tally = {0};
     char text[64];
     struct sotto_bench_row line = {.name = "collector memory", .setting = text};
+    forget_peak();
     enum sotto_status status =
         send_load(place, collector, &options, &tally, err);
     if (status == SOTTO_STATUS_OK) {
-        line.memory_ours = resident();
+        line.memory_ours = most_memory(&tally);
         line.rate = (double)tally.reports / tally.seconds;
         line.microseconds = 1e6 / line.rate;
         (void)snprintf(text, sizeof text, "after %llu reports",
@@ -325,12 +344,13 @@ grow(const struct collector_growth_size *size, uint64_t *count,
     struct load_tally tally = {0};
     struct sotto_collector *collector = NULL;
     double begin = host_seconds();
+    forget_peak();
     enum sotto_status status = start(place, url, &collector, err);
     line->start_s = host_seconds() - begin;
     status =
         HOST_THEN(status, send_load(place, collector, &options, &tally, err));
-    line->memory_ours = resident();
     sotto_collector_stop(collector);
+    line->memory_ours = most_memory(&tally);
     if (status == SOTTO_STATUS_OK) {
         *count += tally.reports;
         line->rate = (double)tally.reports / tally.seconds;

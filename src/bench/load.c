@@ -574,6 +574,7 @@ load_run(const struct load_options *options, struct load_tally *tally,
     for (size_t i = 0; i < options->connections; i++) {
         load.line[i].fd = -1;
     }
+    tally->requests_held = options->connections * load.request_size;
     load.epoll = epoll_create1(EPOLL_CLOEXEC);
     status = load.epoll >= 0 ? run_load(&load, err)
                              : fail_line("cannot be watched", err);

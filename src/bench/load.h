@@ -36,8 +36,9 @@ struct load_options {
 struct load_tally {
     uint64_t reports; /* on the collector's disk, by its word */
     uint64_t requests;
-    uint64_t later;            /* answers 503: sent again, the same bytes */
-    double seconds;            /* from the first request to the last answer */
+    uint64_t later;       /* answers 503: sent again, the same bytes */
+    double seconds;       /* from the first request to the last answer */
+    size_t requests_held; /* bytes of memory that requests take, of a run */
     uint64_t time[LOAD_TIMES]; /* requests by the time they took */
 };
 

@@ -25,8 +25,8 @@ struct campaign {
     struct sotto_mechanism *mechanism;
     uint8_t *signature; /* the text of the .minisig file */
     size_t signature_size;
-    uint32_t number; /* the store's */
-    bool closed;     /* in the store: nothing is taken */
+    uint32_t number;    /* the store's */
+    atomic_bool closed; /* forgotten in the store: nothing is taken */
     /* What NAME.plan foretold, for who looks; NULL: there is none. */
     struct sotto_results_accuracy *accuracy;
     size_t accuracies;

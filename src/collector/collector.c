@@ -27,7 +27,6 @@
 #include "host/settings.h"
 #include "host/text.h"
 #include "store/store.h"
-#include "store/store_disk.h"
 
 #define BODIES_MOST 64u   /* bodies' worth of memory in all */
 #define FILES_OF_OURS 64u /* besides connections */
@@ -334,7 +333,7 @@ make_collector(const struct sotto_collector_options *options)
         collector->started_at = host_utc_now();
         metrics_init(&collector->metrics);
         refusals_init(&collector->refusals, options->log, options->log_context,
-                      QUIET_S);
+                      QUIET_S, options->window_s);
         (void)pthread_mutex_init(&collector->lock, NULL);
         (void)pthread_mutex_init(&collector->reading, NULL);
         (void)pthread_mutex_init(&collector->batches, NULL);
@@ -379,24 +378,20 @@ sotto_collector_start(const struct sotto_collector_options *options,
     return status;
 }
 
-/* Whether the store can be read, or made where there is none. */
 static enum sotto_status
-check_store(const char *url, struct sotto_error *err)
+check_store(const struct sotto_collector *collector, struct sotto_error *err)
 {
-    struct store_reader *reader = NULL;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (!store_disk_missing(url)) {
-        status = store_reader_open(url, &reader, NULL, err);
-        store_reader_free(reader);
-        return status;
+    const struct sotto_collector_options *options = &collector->options;
+    bool new = false;
+    enum sotto_status status = store_try(options->store, options->window_keys,
+                                         options->simulation, &new, err);
+    if (status == SOTTO_STATUS_OK && new) {
+        collector_log(collector, SOTTO_LOG_INFO, "store-new",
+                      "'%s' has no store yet: the first start makes it, and "
+                      "may",
+                      host_shown(options->store));
     }
-    return store_disk_makeable(url)
-               ? status
-               : host_about(host_fail(err, SOTTO_STATUS_IO, 0,
-                                      "'%s' is not there and cannot be made: "
-                                      "look at its folder's mode",
-                                      host_shown(url)),
-                            err, SOTTO_ABOUT_FILE, url);
+    return status;
 }
 
 enum sotto_status
@@ -424,7 +419,7 @@ sotto_collector_check(const struct sotto_collector_options *options,
     if (own.operations != NULL) {
         status = HOST_THEN(status, listening_check(own.operations, open, err));
     }
-    status = HOST_THEN(status, check_store(own.store, err));
+    status = HOST_THEN(status, check_store(collector, err));
     if (status == SOTTO_STATUS_OK) {
         tell_names(collector);
     }

@@ -6,6 +6,7 @@
  *     handler.c     one request: from the server's callbacks to an answer
  *     head.c        what of its head decides
  *     answers.c     an answer as the server takes it
+ *     batches.c     a batch for an analyst, out of the store
  *     watching.c    what is told to whoever watches
  *     routes.c      what is asked: no socket
  *     judge.c       what of a body is taken: no socket
@@ -14,9 +15,10 @@
  *     entrance.c    a place where it is reached: a server, and
  *     door.c        its listener, with those that have sent nothing
  *     pages.c       what is shown to who looks, made by a thread of its own,
- * from known.c       what it has read of released reports connections.c who is
- * connected, the clock over requests, their memory giving_way.c  and who leaves
- * when all places are taken refusals.c    what is refused, counted and said
+ *     known.c       and what that has read of released reports
+ *     connections.c who is connected, the clock over requests, their memory
+ *     giving_way.c  and who leaves when all places are taken
+ *     refusals.c    what is refused, counted and said
  */
 #ifndef SOTTO_COLLECTOR_COLLECTOR_H
 #define SOTTO_COLLECTOR_COLLECTOR_H
@@ -137,6 +139,13 @@ struct MHD_Response *answers_page(const char *html, size_t size,
 /* Adds a header with a number. */
 bool answers_number(struct MHD_Response *response, const char *name,
                     uint64_t number);
+
+/* ---- batches.c ----------------------------------------------------------- */
+
+/* The status of an answer with the first batch behind `after` of a mechanism;
+   the answer itself is NULL for lack of memory. */
+unsigned batches_answer(struct sotto_collector *collector, const uint8_t *hash,
+                        uint64_t after, struct MHD_Response **ret_response);
 
 #define ANSWERS_RETRY_S 5u /* until it is worth trying again */
 

@@ -23,7 +23,6 @@
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/wipe.h"
-#include "store/store.h"
 
 #define HELD_FREE ((size_t)16384) /* bytes of a request outside the pool */
 #define BATCHES_MOST 8u           /* in memory at a time */
@@ -184,8 +183,6 @@ static const char unstored[] = ROUTES_SENTENCE(
 static const char crowded[] = ROUTES_SENTENCE(
     "too many requests of this client are on their way: try again after as "
     "many seconds as Retry-After says");
-static const char unread[] =
-    ROUTES_SENTENCE("the batch cannot be read: the collector's log says why");
 static const char queued[] =
     ROUTES_SENTENCE("too many batches are on their way at once: take one after "
                     "the other, or try again after as many seconds as "
@@ -208,23 +205,30 @@ take_piece(struct request *request, const char *data, size_t size)
 
 /* ---- Answers ------------------------------------------------------------- */
 
+/* What an answer refuses that has not been counted yet; REFUSALS: nothing. */
+static enum refusal
+name_refusal(const struct request *request, unsigned status)
+{
+    return request->plan.twofold              ? REFUSAL_HEAD
+           : status == 401                    ? REFUSAL_TOKEN
+           : status == 413                    ? REFUSAL_LONG
+           : status == 410 && !request->batch ? REFUSAL_EXPIRED
+                                              : REFUSALS;
+}
+
 /* Counts an answer, and what it refuses where that has not been counted. */
 static void
 count_answer(struct request *request, unsigned status)
 {
     struct sotto_collector *collector = request->collector;
+    enum refusal kind = name_refusal(request, status);
     metrics_answered(&collector->metrics, status);
     if (request->complete_at > 0) {
         metrics_took(&collector->metrics,
                      host_seconds() - request->complete_at);
     }
-    if (request->plan.twofold || status == 401 || status == 413 ||
-        status == 410) {
-        refusals_count(&collector->refusals, request->plan.twofold
-                                                 ? REFUSAL_HEAD
-                                             : status == 401 ? REFUSAL_TOKEN
-                                             : status == 413 ? REFUSAL_LONG
-                                                             : REFUSAL_EXPIRED);
+    if (kind != REFUSALS) {
+        refusals_count(&collector->refusals, kind);
     }
 }
 
@@ -349,53 +353,19 @@ send_page(struct request *request)
 
 /* ---- Batches ------------------------------------------------------------- */
 
-static enum sotto_status
-read_batch(struct request *request, struct store_batch *ret_batch,
-           struct sotto_error *err)
-{
-    struct sotto_collector *collector = request->collector;
-    struct store_reader *reader = NULL;
-    enum sotto_status status;
-    (void)pthread_mutex_lock(&collector->batches);
-    status = store_reader_open(collector->options.store, &reader, NULL, err);
-    status = HOST_THEN(status,
-                       store_reader_next(reader, request->plan.hash,
-                                         request->plan.after, ret_batch, err));
-    store_reader_free(reader);
-    (void)pthread_mutex_unlock(&collector->batches);
-    return status;
-}
-
 static enum MHD_Result
 send_batch(struct request *request)
 {
-    struct sotto_error err = {0};
-    struct store_batch batch = {0};
-    struct MHD_Response *response;
-    static const struct routes_answer none = {.status = 204};
+    struct sotto_collector *collector = request->collector;
+    struct MHD_Response *response = NULL;
     request->batch = true;
-    if (atomic_fetch_add(&request->collector->batches_held, 1) >=
-        BATCHES_MOST) {
+    if (atomic_fetch_add(&collector->batches_held, 1) >= BATCHES_MOST) {
         refuse_request(request, 503, REFUSAL_BATCHES, queued);
         return send_plain(request);
     }
-    if (read_batch(request, &batch, &err) != SOTTO_STATUS_OK) {
-        collector_log(request->collector, SOTTO_LOG_ERROR, "batch-unreadable",
-                      "a batch cannot be read: %s", err.message);
-        refuse_request(request, 503, REFUSAL_UNREAD, unread);
-        return send_plain(request);
-    }
-    if (batch.number == 0) {
-        return send_answer(request, none.status, answers_make(&none, NULL));
-    }
-    response = answers_own(ROUTES_BINARY, batch.reports, batch.size);
-    if (response != NULL &&
-        !answers_number(response, "Sotto-Batch", batch.number)) {
-        MHD_destroy_response(response);
-        response = NULL;
-    }
-    atomic_fetch_add(&request->collector->metrics.batches, 1);
-    return send_answer(request, 200, response);
+    unsigned status = batches_answer(collector, request->plan.hash,
+                                     request->plan.after, &response);
+    return send_answer(request, status, response);
 }
 
 /* ---- Reports ------------------------------------------------------------- */
@@ -413,6 +383,9 @@ resume_request(struct writer_job *job)
     MHD_resume_connection(request->connection);
 }
 
+static const char closed[] =
+    "this campaign is closed: no report is taken any more";
+
 static enum MHD_Result
 judge_reports(struct request *request)
 {
@@ -423,10 +396,9 @@ judge_reports(struct request *request)
         collector->options.simulation, request->body, request->size,
         collector->options.reports_most, &err);
     size_t pending;
-    if (status == SOTTO_STATUS_OK && request->plan.campaign->closed) {
-        return send_sentence(request, 410,
-                             "this campaign is closed: no report is taken any "
-                             "more");
+    if (status == SOTTO_STATUS_OK &&
+        atomic_load(&request->plan.campaign->closed)) {
+        return send_sentence(request, 410, closed);
     }
     if (status == SOTTO_STATUS_OK &&
         sotto_mechanism_check(request->plan.campaign->mechanism, &err) ==
@@ -460,6 +432,7 @@ judge_reports(struct request *request)
     request->stage = SUSPENDED;
     request->job.judge = &request->judge;
     request->job.campaign = request->plan.campaign->number;
+    request->job.closed = false;
     request->job.done = resume_request;
     MHD_suspend_connection(request->connection);
     writer_submit(collector->writer, &request->job);
@@ -471,6 +444,9 @@ send_settled(struct request *request)
 {
     if (request->job.stored) {
         return send_judged(request);
+    }
+    if (request->job.closed) {
+        return send_sentence(request, 410, closed);
     }
     refuse_request(request, 503, REFUSAL_DISK, unstored);
     return send_plain(request);

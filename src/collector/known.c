@@ -93,30 +93,73 @@ add_batch(struct known *known, const struct store_batch *batch)
     note_step(known);
 }
 
-/* The next batch; its number is 0 if there is none. The store is open no longer
-   than that takes. */
+/* Counts a batch that cannot be read: numbers have no gaps, so that it is the
+   one behind the last. */
+static void
+pass_over(struct known *known)
+{
+    const struct store_batch none = {.number = known->last + 1};
+    known->unread++;
+    add_batch(known, &none);
+}
+
+/* The next batch; its number is 0 if there is none. `ret_gone`: on failure, it
+   is the batch that is damaged. The store is open no longer than that takes. */
 static enum sotto_status
 read_next(const struct known *known, const char *store,
-          struct store_batch *ret_batch, struct sotto_error *err)
+          struct store_batch *ret_batch, bool *ret_gone,
+          struct sotto_error *err)
 {
     struct store_reader *reader = NULL;
     enum sotto_status status = store_reader_open(store, &reader, NULL, err);
-    status = HOST_THEN(status,
-                       store_reader_next(reader, known->mechanism->shape.hash,
-                                         known->last, ret_batch, err));
+    if (status == SOTTO_STATUS_OK) {
+        status = store_reader_next(reader, known->mechanism->shape.hash,
+                                   known->last, ret_batch, err);
+        *ret_gone = status == SOTTO_STATUS_FORMAT;
+    }
     store_reader_free(reader);
+    return status;
+}
+
+/* What was read is gone from the store, where the campaign was forgotten: so it
+   goes here. */
+static enum sotto_status
+begin_again(struct known *known, struct sotto_error *err)
+{
+    struct known again;
+    enum sotto_status status =
+        known_begin(known->origin, known->campaign, &again, err);
+    if (status == SOTTO_STATUS_OK) {
+        again.mechanism = known->mechanism; /* the origin's */
+        known_clear(known);
+        *known = again;
+    } else {
+        known_clear(&again);
+    }
     return status;
 }
 
 enum sotto_status
 known_read(struct known *known, const char *store, bool *ret_more,
-           struct sotto_error *err)
+           bool *ret_passed, struct sotto_error *err)
 {
     struct store_batch batch = {0};
     enum sotto_status status = SOTTO_STATUS_OK;
+    bool is_gone = false;
+    uint64_t batches = atomic_load(&known->campaign->batches);
+    if (batches < known->last) {
+        status = begin_again(known, err);
+    }
     /* what is newer than the counts beside it waits for them */
-    if (known->last < atomic_load(&known->campaign->batches)) {
-        status = read_next(known, store, &batch, err);
+    if (status == SOTTO_STATUS_OK && known->last < batches) {
+        status = read_next(known, store, &batch, &is_gone, err);
+    }
+    *ret_passed = is_gone;
+    if (is_gone) {
+        known->failed = false;
+        *ret_more = true;
+        pass_over(known);
+        return SOTTO_STATUS_OK;
     }
     known->failed = status != SOTTO_STATUS_OK;
     *ret_more = !known->failed && batch.number > 0;
@@ -134,6 +177,10 @@ known_trouble(const struct known *known)
         return known->trouble;
     }
     if (known->failed) {
+        return "Not all released reports could be read: the collector's log "
+               "says why, and they are tried again.";
+    }
+    if (known->unread > 0) {
         return "Some batches cannot be read: the collector's log says why. "
                "Estimates are of the others.";
     }

@@ -20,6 +20,9 @@
 struct metrics {
     atomic_uint_fast64_t answers[METRICS_CLASSES];
     atomic_uint_fast64_t reports[JUDGE_VERDICTS];
+    /* The same when the last window ended that has been moved on, for who may
+       learn nothing finer; written before `windows` counts it. */
+    atomic_uint_fast64_t settled[JUDGE_VERDICTS];
     /* Requests by how long an answer took, from their last byte on. */
     atomic_uint_fast64_t took[METRICS_STEPS + 1];
     atomic_uint_fast64_t took_us;           /* all of them, microseconds */

@@ -127,10 +127,14 @@ mover_step(struct mover *mover, struct mover_step *step,
     return status;
 }
 
-/* The window that filled is the one that moves now. */
+/* The window that filled is the one that moves now. What was refused is noted
+   at this moment: while it is moved, more comes that is the next one's. */
 static void
 begin_move(struct mover *mover, bool real)
 {
+    for (unsigned i = 0; i < JUDGE_VERDICTS; i++) {
+        mover->verdicts[i] = atomic_load(&mover->options.metrics->reports[i]);
+    }
     mover->moving = true;
     mover->real = real;
     mover->end_at = host_seconds() + mover->options.window_s;
@@ -139,9 +143,12 @@ begin_move(struct mover *mover, bool real)
 static void
 end_move(struct mover *mover)
 {
+    struct metrics *metrics = mover->options.metrics;
     if (mover->real) {
-        atomic_fetch_add_explicit(&mover->options.metrics->windows, 1,
-                                  memory_order_relaxed);
+        for (unsigned i = 0; i < JUDGE_VERDICTS; i++) {
+            atomic_store(&metrics->settled[i], mover->verdicts[i]);
+        }
+        atomic_fetch_add(&metrics->windows, 1);
     }
     if (mover->failing) {
         log_move(mover, SOTTO_LOG_INFO, "windows-stuck-over",

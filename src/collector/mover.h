@@ -56,9 +56,10 @@ struct mover {
     bool unknown; /* an earlier life may have put some there */
     /* The one that has ended. */
     bool moving;
-    bool real;      /* for sure it held something */
-    bool failing;   /* and that was said */
-    double move_at; /* not before */
+    bool real;                         /* for sure it held something */
+    uint64_t verdicts[JUDGE_VERDICTS]; /* reports by verdict, at its end */
+    bool failing;                      /* and that was said */
+    double move_at;                    /* not before */
     /* What is left of it in the store's files. */
     bool owed;                   /* a scrub */
     double scrub_at, blocked_at; /* not before; since when it fails, or 0 */

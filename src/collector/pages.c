@@ -20,7 +20,8 @@
 #define CONFIDENCE 0.95
 #define SHOW_S 10.0 /* while many batches are read: how often */
 #define POLICY_SIZE 256u
-#define PACE 3.0 /* it rests so many times as long as it works */
+#define PACE 3.0          /* it rests so many times as long as it works */
+#define AGAIN_MOST_S 60.0 /* between tries of what failed */
 #define REFUSED (JUDGE_VERDICTS - 1) /* every verdict but the first */
 
 struct pages_page {
@@ -47,16 +48,17 @@ struct pages {
     struct campaigns *campaigns; /* held: the snapshot of now; NULL: none */
     struct known *known;
     size_t count;
-    uint64_t windows;          /* when refusals were noted */
-    uint64_t refused[REFUSED]; /* then */
-    bool said;                 /* that pages cannot be made */
+    uint64_t seen;    /* the sum of counts that the pages show */
+    uint64_t windows; /* how many they know of */
+    bool failed;      /* the last pages could not be made: that was said */
+    double again_s, again_at; /* after a failure: how long to wait, till when */
 };
 
 static void
 log_pages(const struct pages *pages, enum sotto_log_level level,
           const char *code, const char *what, const struct sotto_error *err)
 {
-    char text[sizeof err->message + 64];
+    char text[sizeof err->message + 128];
     if (pages->options.log != NULL) {
         (void)snprintf(text, sizeof text, "%s: %s", what, err->message);
         pages->options.log(pages->options.log_context, level, code, text);
@@ -195,7 +197,8 @@ write_pages(const struct pages *pages, struct pages_held *held,
     enum sotto_status status = SOTTO_STATUS_OK;
     for (size_t i = 0; i < REFUSED; i++) {
         refused[i] = (struct sotto_results_refused){
-            judge_verdict_name((enum judge_verdict)(i + 1)), pages->refused[i]};
+            judge_verdict_name((enum judge_verdict)(i + 1)),
+            atomic_load(&pages->options.metrics->settled[i + 1])};
     }
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < pages->count; i++) {
         struct sotto_results one = {.title = title,
@@ -268,13 +271,13 @@ make_pages(struct pages *pages)
         set_policy(held);
         publish(pages, held);
     } else {
-        if (!pages->said) {
+        if (!pages->failed) {
             log_pages(pages, SOTTO_LOG_WARNING, "page-old",
                       "the page to look at stays as it was", &err);
         }
         pages_release(held);
     }
-    pages->said = status != SOTTO_STATUS_OK;
+    pages->failed = status != SOTTO_STATUS_OK;
 }
 
 /* ---- Keeping up ---------------------------------------------------------- */
@@ -344,16 +347,6 @@ follow_campaigns(struct pages *pages, struct campaigns *campaigns)
     return status == SOTTO_STATUS_OK;
 }
 
-static void
-note_refused(struct pages *pages, uint64_t windows)
-{
-    pages->windows = windows;
-    for (size_t i = 0; i < REFUSED; i++) {
-        pages->refused[i] = atomic_load_explicit(
-            &pages->options.metrics->reports[i + 1], memory_order_relaxed);
-    }
-}
-
 /* Waits, unless it is over: then false. */
 static bool
 wait_for(struct pages *pages, double seconds)
@@ -374,18 +367,21 @@ wait_for(struct pages *pages, double seconds)
     return !ending;
 }
 
-/* Reads one batch; false: there is none, or it cannot be read, which is said
-   once. */
+/* Reads one batch; false: there is none, or reading fails. What cannot be read
+   is said once, for now or for good. */
 static bool
 read_batch(struct pages *pages, struct known *known)
 {
     struct sotto_error err = {0};
-    bool failed = known->failed, more = false;
-    if (known_read(known, pages->options.store, &more, &err) !=
-            SOTTO_STATUS_OK &&
-        !failed) {
+    bool said = known->failed, more = false, passed = false;
+    enum sotto_status status =
+        known_read(known, pages->options.store, &more, &passed, &err);
+    if ((status != SOTTO_STATUS_OK && !said) ||
+        (passed && known->unread == 1)) {
         log_pages(pages, SOTTO_LOG_WARNING, "page-old",
-                  "the page to look at lacks batches that cannot be read",
+                  passed ? "the page to look at lacks batches that are damaged"
+                         : "the page to look at lacks batches that cannot be "
+                           "read, which is tried again",
                   &err);
     }
     return more;
@@ -425,13 +421,47 @@ sum_counts(struct pages *pages)
     return sum;
 }
 
+/* Whether pages lack something that another try may get. */
+static bool
+lack_something(const struct pages *pages)
+{
+    bool lack = pages->failed;
+    for (size_t i = 0; i < pages->count; i++) {
+        lack = lack || pages->known[i].failed;
+    }
+    return lack;
+}
+
+/* What failed is tried again by itself: after a look, and then each time after
+   twice as long, for a failure that stays is not worth a thread. */
+static void
+plan_again(struct pages *pages)
+{
+    double wait = 2 * pages->again_s;
+    if (!lack_something(pages)) {
+        pages->again_s = 0;
+        return;
+    }
+    pages->again_s = wait == 0             ? pages->options.look_s
+                     : wait < AGAIN_MOST_S ? wait
+                                           : AGAIN_MOST_S;
+    pages->again_at = host_seconds() + pages->again_s;
+}
+
+static bool
+is_changed(struct pages *pages)
+{
+    return atomic_load(&pages->options.metrics->windows) != pages->windows ||
+           sum_counts(pages) != pages->seen ||
+           (pages->again_s > 0 && host_seconds() >= pages->again_at);
+}
+
 /* Looks whether something has changed, and makes the pages anew if so. */
 static void
-look(struct pages *pages, uint64_t *seen)
+look(struct pages *pages)
 {
     struct campaigns *campaigns =
         pages->options.campaigns(pages->options.context);
-    uint64_t windows = atomic_load(&pages->options.metrics->windows);
     bool fresh = pages->campaigns != campaigns;
     bool good = !fresh || follow_campaigns(pages, campaigns);
     campaigns_release(campaigns);
@@ -441,13 +471,12 @@ look(struct pages *pages, uint64_t *seen)
     if (fresh) {
         make_pages(pages); /* at once, with what is known */
     }
-    if (fresh || windows != pages->windows || sum_counts(pages) != *seen) {
-        *seen = sum_counts(pages);
-        if (windows != pages->windows) {
-            note_refused(pages, windows);
-        }
+    if (fresh || is_changed(pages)) {
+        pages->windows = atomic_load(&pages->options.metrics->windows);
+        pages->seen = sum_counts(pages);
         catch_up(pages);
         make_pages(pages);
+        plan_again(pages);
     }
 }
 
@@ -455,9 +484,8 @@ static void *
 keep_pages(void *context)
 {
     struct pages *pages = context;
-    uint64_t seen = 0;
     do {
-        look(pages, &seen);
+        look(pages);
     } while (wait_for(pages, pages->options.look_s));
     return NULL;
 }

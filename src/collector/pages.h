@@ -13,9 +13,10 @@
  *
  * What a page tells changes with the end of a window alone: counts are the
  * store's of windows that have ended, without what the open one has when they
- * are taken, and refusals are noted at that time. So nothing on it says when a
- * single report came. No page is made from reports that have not been
- * released.
+ * are taken, and refusals are those that the mover noted when the window ended.
+ * So nothing on it says when a single report came. No page is made from reports
+ * that have not been released. What fails is tried again by itself, after a
+ * look and then less and less often.
  */
 #ifndef SOTTO_COLLECTOR_PAGES_H
 #define SOTTO_COLLECTOR_PAGES_H

@@ -1,7 +1,8 @@
 /*
  * refusals.h: what is refused, cut or sent away, by kind: a count of each for
  * the metrics, and a line in the log once when it begins and once when it is
- * over. Nothing is kept of who it was.
+ * over. Nothing is kept of who it was, and what one device alone may have sent
+ * is said no finer than a window.
  */
 #ifndef SOTTO_COLLECTOR_REFUSALS_H
 #define SOTTO_COLLECTOR_REFUSALS_H
@@ -50,7 +51,10 @@ struct refusals {
     refusals_log *log; /* NULL: nobody listens */
     void *log_context;
     uint64_t quiet_ms;    /* without one, and it is over */
+    uint64_t window_ms;   /* 0: there are none, and all is said at once */
     pthread_mutex_t lock; /* of what was said: */
+    bool looked;
+    uint64_t period; /* when the last one ended */
     struct refusals_said {
         bool on;
         uint64_t seen, first, began, last; /* counts; milliseconds */
@@ -58,7 +62,7 @@ struct refusals {
 };
 
 void refusals_init(struct refusals *refusals, refusals_log *log,
-                   void *log_context, unsigned quiet_s);
+                   void *log_context, unsigned quiet_s, unsigned window_s);
 void refusals_clear(struct refusals *refusals);
 
 /* Any thread's. */

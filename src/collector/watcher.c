@@ -100,7 +100,7 @@ watch_on(void *context)
     struct watcher *watcher = context;
     double pause = watcher->options.pause_s;
     while (wait_for(watcher, pause)) {
-        struct store_damage damage = {0, 0};
+        struct store_damage damage = {0};
         struct sotto_error err = {0};
         bool done = false;
         enum sotto_status status = store_checker_step(

@@ -19,6 +19,7 @@
  */
 #include "collector/writer.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@
 #include "host/error.h"
 #include "store/store.h"
 
-#define GROUP_MOST ((size_t)16384)    /* reports that share a flush */
+#define GROUP_MOST ((size_t)16384) /* reports that share a flush */
+#define CLOSED_MOST 16u /* campaigns that a group finds forgotten at a time */
 #define WATCH_PIECE ((size_t)1 << 20) /* bytes of the store, looked at ... */
 #define WATCH_PAUSE_S 0.1             /* ... so often: 10 MB/s, and ... */
 #define WATCH_ROUND_S 3600.0          /* ... from the beginning again */
@@ -61,8 +63,9 @@ struct writer {
     struct mover mover;
     size_t last_jobs; /* of the last group */
     bool sick;
-    bool hopeless;  /* and it will not get well by itself */
-    double well_at; /* when it is worth asking it again, if nobody has */
+    bool hopeless;   /* and it will not get well by itself */
+    double well_at;  /* when it is worth asking it again, if nobody has */
+    double count_at; /* counts failed: when they are tried again; 0: no */
 };
 
 static void
@@ -72,6 +75,34 @@ log_commit(const struct writer *writer, enum sotto_log_level level,
     const struct mover_options *options = &writer->options.mover;
     if (options->log != NULL) {
         options->log(options->log_context, level, code, text);
+    }
+}
+
+/* Says what an earlier life left, if it did not end by itself. */
+static void
+log_found(const struct writer *writer)
+{
+    struct store_found found;
+    char text[300];
+    store_found(writer->store, &found);
+    if (found.lost > 0) {
+        (void)snprintf(text, sizeof text,
+                       "the store's log is damaged at its frame %" PRIu64
+                       ": what %" PRIu64 " commit%s from there on had stored "
+                       "is lost, and the last of them alone may be what a loss "
+                       "of power cut off; look at the store with sotto store "
+                       "check",
+                       found.damaged, found.lost, found.lost == 1 ? "" : "s");
+        log_commit(writer, SOTTO_LOG_ERROR, "log-damaged", text);
+    }
+    if (found.open > 0 || found.commits > 0) {
+        (void)snprintf(
+            text, sizeof text,
+            "the last stop came without warning, or too early: %" PRIu64
+            " report%s of windows that were open %s found",
+            found.open, found.open == 1 ? "" : "s",
+            found.open == 1 ? "was" : "were");
+        log_commit(writer, SOTTO_LOG_INFO, "reports-found", text);
     }
 }
 
@@ -144,7 +175,7 @@ finish_group(struct writer *writer, struct writer_job *group, size_t reports,
     while (group != NULL) {
         struct writer_job *job = group;
         group = job->next;
-        job->stored = stored;
+        job->stored = stored && !job->closed;
         job->done(job);
         jobs++;
     }
@@ -190,6 +221,29 @@ settle_job(struct writer_job *job, const enum store_answer *answer)
     return count;
 }
 
+/* Turns away all jobs of a campaign that another program has closed in the
+   store, and those that would come next. */
+static void
+close_campaign(struct writer *writer, struct writer_job *group, uint32_t number)
+{
+    struct campaigns *campaigns = writer->campaigns;
+    char text[CAMPAIGNS_NAME_MOST + 100];
+    for (struct writer_job *job = group; job != NULL; job = job->next) {
+        job->closed = job->closed || job->campaign == number;
+    }
+    for (size_t i = 0; campaigns != NULL && i < campaigns->count; i++) {
+        struct campaign *campaign = &campaigns->campaign[i];
+        if (campaign->number == number &&
+            !atomic_exchange(&campaign->closed, true)) {
+            (void)snprintf(text, sizeof text,
+                           "/v1/campaigns/%s was forgotten in the store: its "
+                           "reports are refused (410)",
+                           campaign->name);
+            log_commit(writer, SOTTO_LOG_INFO, "campaign-closed", text);
+        }
+    }
+}
+
 /* Puts the jobs of one campaign at the group's beginning with one question, and
    says where the next one's begin. */
 static enum sotto_status
@@ -197,17 +251,20 @@ put_jobs(struct writer *writer, struct writer_job *group, struct puts *puts,
          struct writer_job **ret_next, struct sotto_error *err)
 {
     struct writer_job *end = group;
+    uint32_t campaign = group->campaign;
     size_t settled = 0;
     puts->count = 0;
-    for (; end != NULL && end->campaign == group->campaign; end = end->next) {
+    for (; end != NULL && end->campaign == campaign; end = end->next) {
         gather_job(end, puts);
     }
-    enum sotto_status status =
-        store_put_many(writer->store, group->campaign, puts->report,
-                       puts->count, puts->answer, err);
+    enum sotto_status status = store_put_many(
+        writer->store, campaign, puts->report, puts->count, puts->answer, err);
     for (struct writer_job *job = group;
          status == SOTTO_STATUS_OK && job != end; job = job->next) {
         settled += settle_job(job, puts->answer + settled);
+    }
+    if (status == SOTTO_STATUS_REFUSED) {
+        close_campaign(writer, group, campaign);
     }
     *ret_next = end;
     return status;
@@ -229,18 +286,23 @@ put_group(struct writer *writer, struct writer_job *group,
         status = host_fail_memory(err);
     }
     while (group != NULL && status == SOTTO_STATUS_OK) {
-        status = put_jobs(writer, group, &puts, &group, err);
+        if (group->closed) {
+            group = group->next;
+        } else {
+            status = put_jobs(writer, group, &puts, &group, err);
+        }
     }
     free(puts.report);
     free(puts.answer);
     return status;
 }
 
-/* All of a group and the step in one transaction; false: nothing of it counts.
-   `ret_suspect`: then the step may be why. */
-static bool
-write_group(struct writer *writer, struct writer_job *group,
-            struct mover_step *step, bool *ret_suspect, struct sotto_error *err)
+/* All of a group and the step in one transaction. `ret_suspect`: if it fails,
+   the step may be why. Statuses: REFUSED (a campaign was forgotten); the
+   store's. */
+static enum sotto_status
+write_once(struct writer *writer, struct writer_job *group,
+           struct mover_step *step, bool *ret_suspect, struct sotto_error *err)
 {
     enum sotto_status status = store_begin(writer->store, err);
     bool suspect = false;
@@ -254,6 +316,7 @@ write_group(struct writer *writer, struct writer_job *group,
     }
     if (status == SOTTO_STATUS_OK) {
         status = store_commit(writer->store, err);
+        suspect = suspect && status != SOTTO_STATUS_REFUSED;
     } else {
         store_rollback(writer->store);
     }
@@ -263,6 +326,22 @@ done:
         judge_unsettle(job->judge);
     }
     *ret_suspect = suspect;
+    return status;
+}
+
+/* The same; again without the jobs of campaigns that turn out to be forgotten.
+   False: nothing of it counts. */
+static bool
+write_group(struct writer *writer, struct writer_job *group,
+            struct mover_step *step, bool *ret_suspect, struct sotto_error *err)
+{
+    enum sotto_status status = SOTTO_STATUS_REFUSED;
+    *ret_suspect = false;
+    for (unsigned i = 0;
+         i < CLOSED_MOST && !*ret_suspect && status == SOTTO_STATUS_REFUSED;
+         i++) {
+        status = write_once(writer, group, step, ret_suspect, err);
+    }
     return status == SOTTO_STATUS_OK;
 }
 
@@ -291,19 +370,26 @@ note_health(struct writer *writer, bool healthy, const struct sotto_error *err)
     }
 }
 
+/* What fails leaves the last counts, and is tried again by itself. */
 static void
 count_campaigns(struct writer *writer)
 {
     struct campaigns *campaigns = writer->campaigns;
+    writer->count_at = 0;
     for (size_t i = 0; campaigns != NULL && i < campaigns->count; i++) {
         struct campaign *campaign = &campaigns->campaign[i];
         struct store_counts counts;
         if (store_count(writer->store, campaign->number, &counts, NULL) ==
             SOTTO_STATUS_OK) {
+            if (counts.closed) {
+                close_campaign(writer, NULL, campaign->number);
+            }
             atomic_store(&campaign->waiting, counts.waiting);
             atomic_store(&campaign->released, counts.released);
             atomic_store(&campaign->held, counts.held);
             atomic_store(&campaign->batches, counts.batches); /* the last */
+        } else {
+            writer->count_at = host_seconds() + writer->options.mover.again_s;
         }
     }
 }
@@ -363,8 +449,8 @@ register_campaigns(struct writer *writer)
                                                   campaign->name, size,
                                                   &campaign->number,
                                                   writer->answer_err));
-        campaign->closed = status == SOTTO_STATUS_REFUSED;
-        status = campaign->closed ? SOTTO_STATUS_OK : status;
+        atomic_store(&campaign->closed, status == SOTTO_STATUS_REFUSED);
+        status = status == SOTTO_STATUS_REFUSED ? SOTTO_STATUS_OK : status;
     }
     if (status == SOTTO_STATUS_OK) {
         campaigns_release(writer->campaigns);
@@ -417,6 +503,9 @@ wait_for_work(struct writer *writer)
     if (writer->sick && now < writer->well_at && moment > writer->well_at) {
         moment = writer->well_at;
     }
+    if (writer->count_at > 0 && moment > writer->count_at) {
+        moment = writer->count_at;
+    }
     if (moment > now) {
         wait_for(writer, moment - now, 1);
     }
@@ -463,6 +552,9 @@ write_on(void *context)
             }
             mover_tend(&writer->mover);
             note_time(writer);
+            if (writer->count_at > 0 && host_seconds() >= writer->count_at) {
+                count_campaigns(writer);
+            }
         }
     }
     mover_finish(&writer->mover, writer->options.stop_s);
@@ -511,6 +603,7 @@ writer_new(const struct writer_options *options, struct writer **ret_writer,
     if (status != SOTTO_STATUS_OK) {
         goto done;
     }
+    log_found(writer);
     mover_init(&writer->mover, &options->mover, writer->store);
     failed = pthread_create(&writer->thread, NULL, write_on, writer);
     if (failed != 0) {

@@ -8,7 +8,9 @@
  * While one group is being flushed the next one queues up, so that the more
  * comes the more share a flush. Moving a window on shares them, too, in slices;
  * if that fails, the group is written without it. When the disk takes nothing,
- * the jobs of the group are told so and the next group tries again.
+ * the jobs of the group are told so and the next group tries again. Jobs of a
+ * campaign that was forgotten meanwhile are told that, and the group is written
+ * without them.
  */
 #ifndef SOTTO_COLLECTOR_WRITER_H
 #define SOTTO_COLLECTOR_WRITER_H
@@ -30,6 +32,7 @@ struct writer_job {
     struct judge *judge;
     uint32_t campaign;
     bool stored; /* on disk; else nothing of it counts */
+    bool closed; /* and none of it ever will: the campaign was forgotten */
     void (*done)(struct writer_job *job);
 };
 

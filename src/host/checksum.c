@@ -100,3 +100,37 @@ host_checksum_read(const uint8_t from[HOST_CHECKSUM_SIZE])
     return (uint32_t)from[0] | (uint32_t)from[1] << 8 |
            (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
+
+/*
+ * The sum is linear: a byte that is e off makes it T[e] off behind it, and each
+ * byte after that makes d into T[d & 255] ^ (d >> 8). Of T only one entry has
+ * the highest byte that is in a difference, so the way leads back, from the
+ * last byte to the one where the difference is T[e].
+ */
+bool
+host_checksum_find(uint32_t change, size_t size, size_t *ret_at,
+                   uint8_t *ret_mend)
+{
+    uint8_t by_high[256];
+    (void)pthread_once(&once, fill_tables);
+    for (unsigned i = 0; i < 256; i++) {
+        by_high[table[0][i] >> 24] = (uint8_t)i;
+    }
+    for (unsigned i = 0; i < HOST_CHECKSUM_SIZE; i++) {
+        if ((change & ~(UINT32_C(0xff) << 8 * i)) == 0) {
+            *ret_at = size + i;
+            *ret_mend = (uint8_t)(change >> 8 * i);
+            return change != 0;
+        }
+    }
+    for (size_t at = size; at > 0; at--) {
+        uint8_t byte = by_high[change >> 24];
+        if (table[0][byte] == change) {
+            *ret_at = at - 1;
+            *ret_mend = byte;
+            return true;
+        }
+        change = (change ^ table[0][byte]) << 8 | byte;
+    }
+    return false;
+}

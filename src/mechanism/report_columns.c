@@ -204,7 +204,9 @@ report_columns_values(const struct report_columns *columns,
         &columns->mechanism->likelihood[column->part];
     const uint8_t *wire = report + shape_offset(&columns->mechanism->shape,
                                                 column->part, column->block);
-    at->likelihood->unpack(at, wire, columns->values);
+    if (column->entry == SIZE_MAX || column->entry == 0) {
+        at->likelihood->unpack(at, wire, columns->values);
+    }
     *ret_count = column->entry == SIZE_MAX ? at->values : 1;
     return columns->values + (column->entry == SIZE_MAX ? 0 : column->entry);
 }

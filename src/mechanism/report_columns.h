@@ -42,7 +42,8 @@ report_columns_init(struct report_columns *columns,
 void report_columns_clear(struct report_columns *columns);
 
 /* The values of a report in column i: how many, at `columns->values`, which
-   hold until the next call. */
+   hold until the next call. To be called column by column in their order: a
+   block is unpacked with its first one. */
 const int64_t *report_columns_values(const struct report_columns *columns,
                                      const uint8_t *report, size_t i,
                                      size_t *ret_count);

@@ -165,6 +165,9 @@ finish_parquet(struct sotto_report_export *to,
         status, note_number(to->parquet, "sotto.reports", seen->reports, err));
     status = HOST_THEN(
         status, note_number(to->parquet, "sotto.damaged", seen->damaged, err));
+    status =
+        HOST_THEN(status, note_number(to->parquet, "sotto.unreadable_batches",
+                                      seen->unread_batches, err));
     status = HOST_THEN(status, note_number(to->parquet, "sotto.last_batch",
                                            seen->last_batch, err));
     return HOST_THEN(status, parquet_finish(to->parquet, err));

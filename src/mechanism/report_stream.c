@@ -11,12 +11,15 @@
 #include "mechanism/id_set.h"
 #include "mechanism/report_json.h"
 
+#define UNREAD_MOST 1000u /* batches in a row that cannot be read */
+
 struct sotto_report_stream {
     const struct sotto_mechanism *mechanism;
     struct report_source source;
     void *own;
     struct id_set *ids; /* of files; else NULL */
     struct sotto_report_seen seen;
+    size_t unread; /* batches, since the last one that could be read */
     bool done;
 };
 
@@ -162,6 +165,33 @@ note_damage(struct sotto_report_seen *seen, uint64_t batch, uint64_t damaged)
     seen->damaged += damaged;
 }
 
+/* Counts a batch that was, or was not, read. Statuses: FORMAT. */
+static enum sotto_status
+note_batch(struct sotto_report_stream *stream, const struct report_chunk *chunk,
+           struct sotto_error *err)
+{
+    struct sotto_report_seen *seen = &stream->seen;
+    if (chunk->batch == 0) {
+        return SOTTO_STATUS_OK;
+    }
+    seen->last_batch = chunk->batch;
+    if (!chunk->unread) {
+        seen->batches++;
+        stream->unread = 0;
+        return SOTTO_STATUS_OK;
+    }
+    if (seen->unread_batches < SOTTO_STREAM_DAMAGED_MOST) {
+        seen->unread_batch[seen->unread_batches] = chunk->batch;
+    }
+    seen->unread_batches++;
+    return ++stream->unread <= UNREAD_MOST
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "the store is damaged: %u batches in a row, up to "
+                           "number %" PRIu64 ", cannot be read",
+                           UNREAD_MOST + 1, chunk->batch);
+}
+
 /* ---- Both -----------------------------------------------------------------
  */
 
@@ -213,11 +243,8 @@ sotto_report_stream_next(struct sotto_report_stream *stream,
         struct report_chunk chunk = {0};
         status = stream->source.next(stream->own, &chunk, err);
         status = HOST_THEN(status, sift(stream, &chunk, &block, err));
+        status = HOST_THEN(status, note_batch(stream, &chunk, err));
         stream->done = chunk.last || status != SOTTO_STATUS_OK;
-        if (status == SOTTO_STATUS_OK && chunk.batch > 0) {
-            stream->seen.batches++;
-            stream->seen.last_batch = chunk.batch;
-        }
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_block = block;

@@ -4,7 +4,9 @@
  *     source (files, a store, HTTP) -> checked -> not yet seen -> block
  *
  * A source gives reports as they lie there; the stream checks each, leaves out
- * what a collector's store has damaged, and what came before in files.
+ * what a collector's store has damaged, and what came before in files. A batch
+ * that cannot be read at all is counted, and the next one is asked for; a store
+ * of which too many in a row are like that has lost more than batches.
  */
 #ifndef SOTTO_MECHANISM_REPORT_STREAM_H
 #define SOTTO_MECHANISM_REPORT_STREAM_H
@@ -17,6 +19,7 @@ struct report_chunk {
     size_t count;
     uint64_t batch;   /* 0: of a file */
     uint64_t damaged; /* reports of the batch that its store has left out */
+    bool unread;      /* it cannot be read at all, and has no reports here */
     size_t from;      /* files: which report of `name` the first is, from 0 */
     const char *name; /* files: for messages */
     bool lines;       /* they were checked when they were read */

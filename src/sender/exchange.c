@@ -76,7 +76,8 @@ try_once(struct exchange *exchange, const struct transport_request *request,
         transport_ask(exchange->transport, request, answer, err);
     *ret_again = answer->again;
     if (status == SOTTO_STATUS_OK && answer->code != 200 &&
-        !(answer->code == 204 && request->may_be_none)) {
+        !(answer->code == 204 && request->may_be_none) &&
+        !(answer->code == 410 && request->may_be_gone)) {
         *ret_again = says_later(answer->code);
         status = fail_code(request->tail, answer->code, err);
     }

@@ -22,10 +22,10 @@ struct exchange {
 /*
  * Asks, and asks again with the same bytes while there is no answer or one that
  * says later (408, 429, 500 and above), waiting in between: at random, and as
- * long as a Retry-After says. OK: the answer was 200, or 204 where that may be,
- * and host_text_clear frees its body. Statuses: IO (all tries failed; another
- * code; a redirect; the collector wants more than an hour), LIMIT, STOPPED,
- * MEMORY, ENTROPY, REFUSED (its end has come).
+ * long as a Retry-After says. OK: the answer was 200, or 204 or 410 where that
+ * may be, and host_text_clear frees its body. Statuses: IO (all tries failed;
+ * another code; a redirect; the collector wants more than an hour), LIMIT,
+ * STOPPED, MEMORY, ENTROPY, REFUSED (its end has come).
  */
 SOTTO_CHECKED enum sotto_status
 exchange_run(struct exchange *exchange, const struct transport_request *request,

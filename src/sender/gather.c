@@ -2,6 +2,7 @@
  * gather.c: what a collector has released, over HTTP, for an analyst.
  *
  *     after = 0 --GET batches?after--> 200: a batch, its number --> after = it
+ *                                      410: it cannot be read   --> after = it
  *                                      204: that was the last one
  *
  * Batches never change once they have a number, so that a try that failed is
@@ -24,11 +25,31 @@
 #define TRIES 8u
 #define TIMEOUT_S 30u
 
-/* Whether an answer is a batch behind `after`. */
+/* Whether an answer is a batch behind `after`: of which all may be damaged, but
+   not more than the longest batch has. */
 static bool
 is_batch(const struct transport_answer *answer, uint64_t after, size_t each)
 {
-    return answer->batch > after && answer->body.size % each == 0;
+    return answer->code == 200 && !answer->odd && answer->batch > after &&
+           answer->body.size % each == 0 &&
+           (answer->body.size > 0 || answer->damaged > 0) &&
+           answer->damaged <= BATCH_MOST / each;
+}
+
+/* Whether it says that the batch behind `after` cannot be read. That number
+   alone: whoever skipped others would skip some that can be. */
+static bool
+is_gone(const struct transport_answer *answer, uint64_t after)
+{
+    return answer->code == 410 && !answer->odd && answer->damaged == 0 &&
+           answer->batch == after + 1;
+}
+
+static bool
+is_end(const struct transport_answer *answer)
+{
+    return answer->code == 204 && !answer->odd && answer->batch == 0 &&
+           answer->damaged == 0;
 }
 
 static enum sotto_status
@@ -39,6 +60,7 @@ ask_for_next(struct exchange *exchange, uint64_t after,
     const struct transport_request request = {.tail = tail,
                                               .most = BATCH_MOST,
                                               .may_be_none = true,
+                                              .may_be_gone = true,
                                               .what = "fetching reports"};
     (void)snprintf(tail, sizeof tail, "/batches?after=%" PRIu64, after);
     return exchange_run(exchange, &request, ret_answer, err);
@@ -83,9 +105,12 @@ next_batch(void *own, struct report_chunk *ret_chunk, struct sotto_error *err)
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    if (answer.code == 204) {
+    if (is_end(&answer) || is_gone(&answer, gathering->after)) {
         host_text_clear(&answer.body);
-        ret_chunk->last = true;
+        gathering->after += answer.code == 410 ? 1 : 0;
+        *ret_chunk = (struct report_chunk){.last = answer.code == 204,
+                                           .unread = answer.code == 410,
+                                           .batch = answer.batch};
         return SOTTO_STATUS_OK;
     }
     if (!is_batch(&answer, gathering->after, each)) {
@@ -101,7 +126,8 @@ next_batch(void *own, struct report_chunk *ret_chunk, struct sotto_error *err)
     *ret_chunk =
         (struct report_chunk){.reports = (uint8_t *)gathering->body.data,
                               .count = gathering->body.size / each,
-                              .batch = answer.batch};
+                              .batch = answer.batch,
+                              .damaged = answer.damaged};
     return SOTTO_STATUS_OK;
 }
 

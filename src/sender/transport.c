@@ -80,20 +80,24 @@ read_header(const char *line, size_t size, const char *name, char *ret_value,
     return true;
 }
 
-/* Digits alone; 0: it is no such number. */
-static uint64_t
-read_number(const char *text)
+/* A number above 0, in digits alone, once. */
+static void
+take_number(const char *text, uint64_t *number, bool *odd)
 {
     size_t digits = strspn(text, "0123456789");
-    return digits > 0 && digits < 20 && text[digits] == '\0'
-               ? strtoull(text, NULL, 10)
-               : 0;
+    if (*number > 0 || digits == 0 || digits >= 20 || text[digits] != '\0' ||
+        text[0] == '0') {
+        *odd = true;
+    } else {
+        *number = strtoull(text, NULL, 10);
+    }
 }
 
 static size_t
 take_header(char *line, size_t one, size_t size, void *context)
 {
     struct transport *transport = context;
+    struct transport_answer *answer = transport->answer;
     char value[64];
     (void)one;
     transport->head_size += size;
@@ -102,14 +106,17 @@ take_header(char *line, size_t one, size_t size, void *context)
         return 0;
     }
     if (size > 5 && memcmp(line, "HTTP/", 5) == 0) {
-        transport->answer->retry_after = -1; /* a new answer begins */
-        transport->answer->batch = 0;
+        answer->retry_after = -1; /* a new answer begins */
+        answer->batch = answer->damaged = 0;
+        answer->odd = false;
     } else if (memchr(line, '\0', size) != NULL) {
         return size; /* nothing that we ask for */
     } else if (read_header(line, size, "Retry-After", value, sizeof value)) {
-        transport->answer->retry_after = backoff_asked(value, time(NULL));
+        answer->retry_after = backoff_asked(value, time(NULL));
     } else if (read_header(line, size, "Sotto-Batch", value, sizeof value)) {
-        transport->answer->batch = read_number(value);
+        take_number(value, &answer->batch, &answer->odd);
+    } else if (read_header(line, size, "Sotto-Damaged", value, sizeof value)) {
+        take_number(value, &answer->damaged, &answer->odd);
     }
     return size;
 }

@@ -45,7 +45,8 @@ struct transport_request {
     const uint8_t *body; /* NULL: a GET, else a POST */
     size_t size;
     size_t most;          /* bytes of the answer's body */
-    bool may_be_none;     /* 204, nothing there, is an answer as good as 200 */
+    bool may_be_none;     /* 204, nothing there, is an answer as good as 200; */
+    bool may_be_gone;     /* and 410, what there was cannot be read any more */
     const char *what;     /* for the watch, with steps `done` of `total`; */
     uint64_t done, total; /* total 0: the bytes that came */
     const char *stays;    /* what a failure leaves for another time; NULL:
@@ -58,6 +59,8 @@ struct transport_answer {
     bool again;            /* on failure: another try may do better */
     int64_t retry_after;   /* seconds; -1: none is said */
     uint64_t batch;        /* the number that Sotto-Batch has; 0: none */
+    uint64_t damaged;      /* likewise, Sotto-Damaged */
+    bool odd;              /* one of the two is no such number, or came twice */
     struct host_text body; /* host_text_clear frees, also on failure */
 };
 

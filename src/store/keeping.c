@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 enum sotto_status
-sotto_store_check(const char *url,
+sotto_store_check(const char *url, const char *window_keys,
                   void (*tell)(void *context, const char *text), void *context,
                   struct sotto_store_damage *ret_damage,
                   struct sotto_error *err)
@@ -16,14 +16,30 @@ sotto_store_check(const char *url,
     struct store_checker *checker = NULL;
     struct store_damage damage = {0};
     bool done = false;
-    enum sotto_status status =
-        store_checker_open(url, tell, context, &checker, err);
+    enum sotto_status status = store_checker_open_with_keys(
+        url, window_keys, tell, context, &checker, err);
     status = HOST_THEN(
         status, store_checker_step(checker, SIZE_MAX, &damage, &done, err));
     store_checker_free(checker);
     if (status == SOTTO_STATUS_OK) {
-        *ret_damage =
-            (struct sotto_store_damage){damage.reports, damage.places};
+        *ret_damage = (struct sotto_store_damage){damage.reports, damage.places,
+                                                  damage.sealed};
+    }
+    return status;
+}
+
+enum sotto_status
+sotto_store_repair(const char *url,
+                   void (*tell)(void *context, const char *text), void *context,
+                   struct sotto_store_repaired *ret_repaired,
+                   struct sotto_error *err)
+{
+    struct store_repaired repaired = {0};
+    enum sotto_status status = store_repair(url, tell, context, &repaired, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_repaired = (struct sotto_store_repaired){
+            repaired.sound,  repaired.released, repaired.waiting, repaired.lost,
+            repaired.mended, repaired.damaged,  repaired.tags};
     }
     return status;
 }
@@ -61,24 +77,15 @@ find_hash(const char *text, uint8_t hash[SOTTO_HASH_SIZE],
     return status;
 }
 
-/* Whatever a store was made for, it may forget. */
 enum sotto_status
 sotto_store_forget(const char *url, const char *which,
                    struct sotto_store_forgotten *ret_forgotten,
                    struct sotto_error *err)
 {
-    struct store_reader *reader = NULL;
-    struct store *store = NULL;
     struct store_counts counts = {0};
     uint8_t hash[SOTTO_HASH_SIZE];
-    bool simulation = false;
     enum sotto_status status = find_hash(which, hash, err);
-    status =
-        HOST_THEN(status, store_reader_open(url, &reader, &simulation, err));
-    store_reader_free(reader);
-    status = HOST_THEN(status, store_open(url, simulation, &store, err));
-    status = HOST_THEN(status, store_forget(store, hash, &counts, err));
-    store_free(store);
+    status = HOST_THEN(status, store_forget_at(url, hash, &counts, err));
     if (status == SOTTO_STATUS_OK) {
         *ret_forgotten = (struct sotto_store_forgotten){
             counts.released, counts.batches, counts.waiting};

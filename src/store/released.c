@@ -67,6 +67,13 @@ next_batch(void *own, struct report_chunk *ret_chunk, struct sotto_error *err)
                          "reports of another size",
                          batch.number);
     }
+    if (status == SOTTO_STATUS_FORMAT) {
+        /* Numbers have no gaps: it is the one behind the last. */
+        released->after++;
+        *ret_chunk =
+            (struct report_chunk){.batch = released->after, .unread = true};
+        return SOTTO_STATUS_OK;
+    }
     if (status != SOTTO_STATUS_OK) {
         return status;
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "store/sql_sums.h"
 
 static enum sotto_status
 fail_format(const struct sql *sql, const char *why, struct sotto_error *err)
@@ -32,13 +33,32 @@ advice(int code)
     }
 }
 
+/* A page that does not fit its sum (sql_sums.h). */
+static enum sotto_status
+fail_sums(const struct sql *sql, struct sql_sums *sums, struct sotto_error *err)
+{
+    sums->refused = false;
+    return host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                     "page %u of '%s%s' %s: stop the collector and run: sotto "
+                     "store repair sqlite:%s",
+                     sums->page, host_shown(sql->path), sums->log ? "-wal" : "",
+                     sums->foreign ? "was written by another program, without "
+                                     "a checksum"
+                                   : "is damaged: it does not fit its checksum",
+                     host_shown(sql->path));
+}
+
 enum sotto_status
 sql_fail(const struct sql *sql, int code, struct sotto_error *err)
 {
     const char *why = sqlite3_errstr(code);
     int error = sql->db != NULL ? sqlite3_system_errno(sql->db) : 0;
+    struct sql_sums *sums = sql_sums_of_connection(sql->db, "main");
     if (sql->db != NULL && sqlite3_errcode(sql->db) == (code & 0xff)) {
         why = sqlite3_errmsg(sql->db);
+    }
+    if ((code & 0xff) == SQLITE_IOERR && sums != NULL && sums->refused) {
+        return fail_sums(sql, sums, err);
     }
     switch (code & 0xff) {
     case SQLITE_NOMEM:

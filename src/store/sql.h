@@ -21,7 +21,8 @@ struct sql {
 
 /*
  * What SQLite's result `code` means, its last message in ours: MEMORY; FORMAT
- * for what is no database or a damaged one; IO for what the system would not
+ * for what is no database or a damaged one, with the page whose sum does not
+ * fit if that is why; IO for what the system would not
  * do, and for a lock that another program kept too long; REFUSED for what is
  * longer than SQLite takes.
  */

@@ -17,8 +17,23 @@
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
+#include "store/sql_sums.h"
 
 /* ---- Making ------------------------------------------------------------- */
+
+/* Room in each page for its sum: before there is any. */
+static int
+reserve_sums(sqlite3 *db)
+{
+    char size[48];
+    int reserve = (int)HOST_CHECKSUM_SIZE;
+    (void)snprintf(size, sizeof size, "PRAGMA page_size=%zu", SQL_SUMS_PAGE);
+    int code = sqlite3_exec(db, size, NULL, NULL, NULL);
+    return code == SQLITE_OK
+               ? sqlite3_file_control(db, "main", SQLITE_FCNTL_RESERVE_BYTES,
+                                      &reserve)
+               : code;
+}
 
 enum sotto_status
 sql_file_build(struct sql *sql, const struct sql_kind *kind,
@@ -27,6 +42,9 @@ sql_file_build(struct sql *sql, const struct sql_kind *kind,
     char marks[96];
     int code = sqlite3_open_v2(
         ":memory:", &sql->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (code == SQLITE_OK && kind->summed) {
+        code = reserve_sums(sql->db);
+    }
     if (code != SQLITE_OK) {
         return sql_fail(sql, code, err);
     }
@@ -35,7 +53,10 @@ sql_file_build(struct sql *sql, const struct sql_kind *kind,
                    ";PRAGMA user_version=%" PRId32,
                    kind->application, kind->version);
     enum sotto_status status = sql_run(sql, marks, err);
-    return HOST_THEN(status, sql_run(sql, kind->schema, err));
+    status = HOST_THEN(status, sql_run(sql, kind->schema, err));
+    return kind->triggers == NULL
+               ? status
+               : HOST_THEN(status, sql_run(sql, kind->triggers, err));
 }
 
 enum sotto_status
@@ -43,6 +64,12 @@ sql_file_write(const struct sql *sql, struct sotto_error *err)
 {
     sqlite3_int64 size = 0;
     unsigned char *image = sqlite3_serialize(sql->db, "main", &size, 0);
+    int reserved = -1; /* asked for */
+    if (sqlite3_file_control(sql->db, "main", SQLITE_FCNTL_RESERVE_BYTES,
+                             &reserved) == SQLITE_OK &&
+        reserved == (int)HOST_CHECKSUM_SIZE && image != NULL) {
+        sql_sums_stamp(image, (size_t)size);
+    }
     enum sotto_status status =
         image == NULL
             ? host_fail_memory(err)
@@ -172,12 +199,33 @@ connect_file(struct sql *sql, const struct sql_kind *kind, int flags,
         return host_fail(err, SOTTO_STATUS_IO, 0, "there is no %s '%s'%s",
                          sql->what, host_shown(sql->path), kind->none);
     }
-    int code =
-        sqlite3_open_v2(name, &sql->db, flags | SQLITE_OPEN_PRIVATECACHE, NULL);
+    int code = kind->summed ? sql_sums_register() : SQLITE_OK;
+    code =
+        code == SQLITE_OK
+            ? sqlite3_open_v2(name, &sql->db, flags | SQLITE_OPEN_PRIVATECACHE,
+                              kind->summed ? SQL_SUMS_VFS : NULL)
+            : code;
     free(name);
+    if (code == SQLITE_OK && kind->summed) {
+        code = sqlite3_db_config(sql->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+                                 NULL);
+    }
     code =
         code == SQLITE_OK ? sqlite3_busy_timeout(sql->db, SQL_BUSY_MS) : code;
     return code == SQLITE_OK ? SOTTO_STATUS_OK : sql_fail(sql, code, err);
+}
+
+/* Whether its pages have sums, if and only if its version says so. */
+static enum sotto_status
+check_sums(const struct sql *sql, bool wanted, struct sotto_error *err)
+{
+    const struct sql_sums *sums = sql_sums_of_connection(sql->db, "main");
+    return sums != NULL && sums->summed == wanted
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "page 1 of '%s' is damaged: stop the collector and "
+                           "run: sotto store repair sqlite:%s",
+                           host_shown(sql->path), host_shown(sql->path));
 }
 
 enum sotto_status
@@ -208,6 +256,9 @@ sql_file_open(struct sql *sql, const struct sql_kind *kind, int flags,
             host_shown(sql->path), sql->what, version, kind->version,
             kind->before == NULL ? " alone" : " and the one before");
     }
+    if (status == SOTTO_STATUS_OK && kind->summed) {
+        status = check_sums(sql, version == kind->version, err);
+    }
     if (status == SOTTO_STATUS_OK && (flags & SQLITE_OPEN_READWRITE) != 0) {
         status = make_private(sql->path, err);
     }
@@ -226,12 +277,21 @@ sql_file_tables(const struct sql *sql, const struct sql_kind *kind,
             : SOTTO_STATUS_OK;
     (void)snprintf(otherwise, sizeof otherwise,
                    "its tables are not those of a %s", sql->what);
-    return HOST_THEN(
+    bool old = version != kind->version;
+    status = HOST_THEN(
         status,
         sql_expect(sql,
                    "SELECT group_concat(sql, ';') FROM (SELECT sql FROM "
-                   "sqlite_schema WHERE sql IS NOT NULL ORDER BY name)",
-                   version == kind->version ? kind->schema : kind->before,
+                   "sqlite_schema WHERE sql IS NOT NULL AND type != 'trigger' "
+                   "ORDER BY name)",
+                   old ? kind->before : kind->schema, otherwise, err));
+    return HOST_THEN(
+        status,
+        sql_expect(sql,
+                   "SELECT coalesce(group_concat(sql, ';'), '') FROM (SELECT "
+                   "sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY "
+                   "name)",
+                   old || kind->triggers == NULL ? "" : kind->triggers,
                    otherwise, err));
 }
 

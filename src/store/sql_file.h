@@ -16,15 +16,19 @@
 #define SQL_BUSY_MS 10000 /* that a lock is waited for */
 
 struct sql_kind {
-    int32_t application; /* SQLite's application_id */
-    int32_t version;     /* and user_version */
-    const char *schema;  /* the tables in the order of their names, with ";" */
-    const char *before;  /* likewise of the version before, which is still
-                            opened; NULL: it is not */
-    const char *upgrade; /* statements that make `schema` of `before` */
-    const char *none;    /* advice, begun with "; ", where there is no file */
-    const char *other;   /* and where it is another's */
-    const char *options; /* PRAGMAs of a writer, and */
+    int32_t application;  /* SQLite's application_id */
+    int32_t version;      /* and user_version */
+    const char *schema;   /* the tables in the order of their names, with ";" */
+    const char *triggers; /* likewise those; NULL: there are none */
+    const char *before;   /* the tables of the version before, which is still
+                             opened; NULL: it is not */
+    const char *upgrade;  /* statements that make `schema` of `before`; NULL: it
+                             is made otherwise, not by sql_file_upgrade */
+    bool summed;          /* pages have sums (sql_sums.h), but for the version
+                             before */
+    const char *none;     /* advice, begun with "; ", where there is no file */
+    const char *other;    /* and where it is another's */
+    const char *options;  /* PRAGMAs of a writer, and */
     const struct sql_setting *settings; /* those that are read back */
 };
 
@@ -60,8 +64,9 @@ SOTTO_CHECKED enum sotto_status sql_file_lock(const char *path,
  * writing too, and looks whose it is. sqlite3_close frees `sql->db`, also after
  * a failure. What is written to is made its owner's alone, with what lies
  * beside it, and may have one name in the file system and no more: a journal
- * or log is found by the name. Statuses: IO (also: there is none, it has more
- * names), FORMAT (another's, another version), sql_fail's.
+ * or log is found by the name. Where pages have sums SQLite does not write the
+ * log back when the connection is closed. Statuses: IO (also: there is none, it
+ * has more names), FORMAT (another's, another version), sql_fail's.
  */
 SOTTO_CHECKED enum sotto_status sql_file_open(struct sql *sql,
                                               const struct sql_kind *kind,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "store/store_disk.h"
 
 static const struct {
     const char *begin; /* of a url, up to where its place begins */
@@ -66,7 +67,7 @@ fail_url(const char *url, struct sotto_error *err)
                      host_shown(url));
 }
 
-/* ---- Writing ------------------------------------------------------------- */
+/* ---- Trying -------------------------------------------------------------- */
 
 /* Keys go with a server, and with nothing else. */
 static enum sotto_status
@@ -84,6 +85,45 @@ check_keys(const struct store_backend *backend, const char *url,
                             : "'%s' takes no folder of keys (window-keys)",
                      host_shown(url));
 }
+
+/* A file: whether it can be read, or made where there is none. */
+static enum sotto_status
+try_file(const char *url, bool *ret_new, struct sotto_error *err)
+{
+    struct store_reader *reader = NULL;
+    *ret_new = store_disk_missing(url);
+    if (!*ret_new) {
+        enum sotto_status status = store_reader_open(url, &reader, NULL, err);
+        store_reader_free(reader);
+        return status;
+    }
+    return store_disk_makeable(url)
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_IO, 0,
+                           "'%s' is not there and cannot be made: look at its "
+                           "folder's mode",
+                           host_shown(url));
+}
+
+enum sotto_status
+store_try(const char *url, const char *keys, bool simulation, bool *ret_new,
+          struct sotto_error *err)
+{
+    const char *place = NULL;
+    const struct store_backend *backend = find_backend(url, &place);
+    if (backend == NULL) {
+        return fail_url(url, err);
+    }
+    enum sotto_status status = check_keys(backend, url, keys, err);
+    if (status == SOTTO_STATUS_OK) {
+        status = backend->try_open == NULL
+                     ? try_file(url, ret_new, err)
+                     : backend->try_open(place, keys, simulation, ret_new, err);
+    }
+    return host_about(status, err, SOTTO_ABOUT_FILE, url);
+}
+
+/* ---- Writing ------------------------------------------------------------- */
 
 enum sotto_status
 store_open(const char *url, bool simulation, struct store **ret_store,
@@ -128,6 +168,15 @@ store_free(struct store *store)
         store->backend->close(store->own);
     }
     free(store);
+}
+
+void
+store_found(const struct store *store, struct store_found *ret_found)
+{
+    *ret_found = (struct store_found){0};
+    if (store->backend->found != NULL) {
+        store->backend->found(store->own, ret_found);
+    }
 }
 
 enum sotto_status
@@ -289,12 +338,25 @@ store_checker_open(const char *url,
                    void (*tell)(void *context, const char *text), void *context,
                    struct store_checker **ret, struct sotto_error *err)
 {
+    return store_checker_open_with_keys(url, NULL, tell, context, ret, err);
+}
+
+enum sotto_status
+store_checker_open_with_keys(const char *url, const char *keys,
+                             void (*tell)(void *context, const char *text),
+                             void *context, struct store_checker **ret,
+                             struct sotto_error *err)
+{
     const char *place = NULL;
     const struct store_backend *backend = find_backend(url, &place);
     if (backend == NULL) {
         return fail_url(url, err);
     }
-    if (backend->checker_open == NULL) {
+    if (keys != NULL && backend->checker_open_with_keys == NULL) {
+        return check_keys(backend, url, keys, err);
+    }
+    if (backend->checker_open == NULL &&
+        backend->checker_open_with_keys == NULL) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "%s: is checked by its own means", backend->kind);
     }
@@ -304,7 +366,10 @@ store_checker_open(const char *url,
     }
     checker->backend = backend;
     enum sotto_status status =
-        backend->checker_open(place, tell, context, &checker->own, err);
+        backend->checker_open_with_keys != NULL
+            ? backend->checker_open_with_keys(place, keys, tell, context,
+                                              &checker->own, err)
+            : backend->checker_open(place, tell, context, &checker->own, err);
     if (status == SOTTO_STATUS_OK) {
         *ret = checker;
     } else {
@@ -339,9 +404,44 @@ store_forget(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
 {
     return store->backend->forget == NULL
                ? host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "campaigns of %s: are forgotten by its own means",
-                           store->backend->kind)
+                           "a campaign of a store on a server is forgotten "
+                           "beside its writers")
                : store->backend->forget(store->own, hash, ret_counts, err);
+}
+
+/* By its one writer. */
+static enum sotto_status
+forget_alone(const char *url, const uint8_t *hash,
+             struct store_counts *ret_counts, struct sotto_error *err)
+{
+    struct store_reader *reader = NULL;
+    struct store *store = NULL;
+    bool simulation = false;
+    enum sotto_status status =
+        store_reader_open(url, &reader, &simulation, err);
+    store_reader_free(reader);
+    status = HOST_THEN(status, store_open(url, simulation, &store, err));
+    if (status != SOTTO_STATUS_OK || store == NULL) {
+        return status;
+    }
+    status = store_forget(store, hash, ret_counts, err);
+    store_free(store);
+    return status;
+}
+
+enum sotto_status
+store_forget_at(const char *url, const uint8_t hash[SOTTO_HASH_SIZE],
+                struct store_counts *ret_counts, struct sotto_error *err)
+{
+    const char *place = NULL;
+    const struct store_backend *backend = find_backend(url, &place);
+    if (backend == NULL) {
+        return fail_url(url, err);
+    }
+    return backend->forget_at == NULL
+               ? forget_alone(url, hash, ret_counts, err)
+               : host_about(backend->forget_at(place, hash, ret_counts, err),
+                            err, SOTTO_ABOUT_FILE, url);
 }
 
 enum sotto_status
@@ -349,11 +449,26 @@ store_backup(const char *url, const char *to, struct sotto_error *err)
 {
     const char *place = NULL;
     const struct store_backend *backend = find_backend(url, &place);
+    return backend == NULL ? fail_url(url, err)
+                           : backend->backup(place, to, err);
+}
+
+enum sotto_status
+store_repair(const char *url, void (*tell)(void *context, const char *text),
+             void *context, struct store_repaired *ret_repaired,
+             struct sotto_error *err)
+{
+    const char *place = NULL;
+    const struct store_backend *backend = find_backend(url, &place);
     if (backend == NULL) {
         return fail_url(url, err);
     }
-    return backend->backup == NULL
-               ? host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "%s: is backed up by its own means", backend->kind)
-               : backend->backup(place, to, err);
+    enum sotto_status status =
+        backend->repair == NULL
+            ? host_fail(err, SOTTO_STATUS_USAGE, 0,
+                        "a store of %s: is repaired with the server's own "
+                        "tools (pg_amcheck, a backup)",
+                        backend->kind)
+            : backend->repair(place, tell, context, ret_repaired, err);
+    return host_about(status, err, SOTTO_ABOUT_FILE, url);
 }

@@ -66,6 +66,15 @@ SOTTO_CHECKED enum sotto_status store_check_batch(size_t batch_min,
                                                   size_t payload_size,
                                                   struct sotto_error *err);
 
+/*
+ * Looks whether store_open_with_keys would work, and writes nothing. `ret_new`:
+ * there is no store yet, and it would be made. Whether another writer has it is
+ * not said. Statuses: store_open_with_keys'.
+ */
+SOTTO_CHECKED enum sotto_status store_try(const char *url, const char *keys,
+                                          bool simulation, bool *ret_new,
+                                          struct sotto_error *err);
+
 /* ---- Writing ------------------------------------------------------------- */
 
 struct store;
@@ -94,12 +103,24 @@ store_open_with_keys(const char *url, const char *keys, bool simulation,
 /* Rolls back what was begun, and closes. */
 void store_free(struct store *store);
 
+/* What a store was found with when it was opened: something of it, if the last
+   writer did not end by itself, or too early. */
+struct store_found {
+    uint64_t open;    /* reports of windows that were not moved on */
+    uint64_t commits; /* in the log, which was not cut */
+    uint64_t damaged; /* the place in the log where it is damaged, from 1 */
+    uint64_t lost;    /* commits from there on, which are lost; one may be what
+                         a loss of power cut off, and nobody was told of it */
+};
+/* All 0 where a back-end knows nothing of it. */
+void store_found(const struct store *store, struct store_found *ret_found);
+
 /*
  * The store's number for the reports of a mechanism, by its hash; the first
  * time it is noted down, with a name for people, durably. Not between begin and
  * commit. Statuses: FORMAT (known with another payload size), USAGE (not even
- * 2 of them could be held back: store_check_batch), REFUSED (it was forgotten),
- * IO, MEMORY.
+ * 2 of them could be held back: store_check_batch), REFUSED (it was forgotten;
+ * the store has as many as it takes), IO, MEMORY.
  */
 SOTTO_CHECKED enum sotto_status
 store_campaign(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
@@ -116,7 +137,8 @@ SOTTO_CHECKED enum sotto_status store_begin(struct store *store,
  * ends first; while the last one is still being moved it takes as many again,
  * and then none. On failure all since store_begin must be rolled back.
  * Statuses: IO (a full disk, too), MEMORY, ENTROPY, FORMAT (of another
- * mechanism; simulated, or not).
+ * mechanism; simulated, or not), REFUSED (another program has the store forget
+ * the campaign).
  */
 SOTTO_CHECKED enum sotto_status
 store_put(struct store *store, uint32_t campaign, const uint8_t *report,
@@ -128,7 +150,9 @@ store_put_many(struct store *store, uint32_t campaign,
                const uint8_t *const *report, size_t count,
                enum store_answer *ret_answers, struct sotto_error *err);
 /* Flushes: OK means on disk. On failure nothing of it counts as stored, and
-   the store is as after store_rollback. Statuses: IO, MEMORY, ENTROPY. */
+   the store is as after store_rollback. Statuses: IO, MEMORY, ENTROPY, REFUSED
+   (a campaign was forgotten since reports of it were put: store_put says which
+   when they are put again). */
 SOTTO_CHECKED enum sotto_status store_commit(struct store *store,
                                              struct sotto_error *err);
 void store_rollback(struct store *store);
@@ -174,6 +198,7 @@ struct store_counts {
     uint64_t batches;
     uint64_t held; /* of those waiting, all of windows that have ended: of the
                       one that is open nothing may be told yet */
+    bool closed;   /* it was forgotten */
 };
 SOTTO_CHECKED enum sotto_status store_count(struct store *store,
                                             uint32_t campaign,
@@ -216,20 +241,29 @@ store_reader_next(struct store_reader *reader,
 /*
  * Ends a campaign for good: its batches, what waits of it and its tags are
  * deleted, and their space is given back; no report of it is taken any more:
- * store_campaign refuses it (REFUSED), also if it is forgotten again.
- * `ret_counts`: what there was. Not between begin and commit. Statuses: USAGE
- * (the store does not know it), IO, MEMORY, FORMAT.
+ * store_campaign refuses it (REFUSED), also if it is forgotten again, and so
+ * does store_put of a writer that had it before. `ret_counts`: what there was.
+ * Not between begin and commit. Statuses: USAGE (the store does not know it, or
+ * it is on a server), IO, MEMORY, FORMAT.
  */
 SOTTO_CHECKED enum sotto_status
 store_forget(struct store *store, const uint8_t hash[SOTTO_HASH_SIZE],
              struct store_counts *ret_counts, struct sotto_error *err);
+/*
+ * The same of the store that `url` names, whatever it was made for; on a server
+ * writers may be at work, and elsewhere none. Statuses: store_forget's;
+ * store_open's; IO (readers are in the way).
+ */
+SOTTO_CHECKED enum sotto_status
+store_forget_at(const char *url, const uint8_t hash[SOTTO_HASH_SIZE],
+                struct store_counts *ret_counts, struct sotto_error *err);
 
 /*
  * Copies a store, which a writer may be writing to, to `to`, where there is
  * nothing: a store of the same kind that holds what has been released and held,
  * and all tags of it. The window that is open is not in it, neither payloads
- * nor tags, so nothing in it connects ids with payloads. Statuses: USAGE, IO,
- * MEMORY, FORMAT.
+ * nor tags, so nothing in it connects ids with payloads. Statuses: USAGE (also:
+ * it is on a server, whose own tools do that), IO, MEMORY, FORMAT.
  */
 SOTTO_CHECKED enum sotto_status store_backup(const char *url, const char *to,
                                              struct sotto_error *err);
@@ -242,6 +276,8 @@ struct store_checker;
 struct store_damage {
     uint64_t reports; /* whose payload has changed on the disk */
     uint64_t places;  /* else: batches, rows, pages */
+    uint64_t sealed;  /* no damage: rows that cannot be looked into here */
+    uint64_t gone;    /* of these: what is lost for good, and known to be */
 };
 
 /* Opens a store for looking at all that is kept, in pieces, while a writer and
@@ -251,6 +287,13 @@ SOTTO_CHECKED enum sotto_status
 store_checker_open(const char *url,
                    void (*tell)(void *context, const char *text), void *context,
                    struct store_checker **ret, struct sotto_error *err);
+/* The same, and opens what waits with the keys in the folder `keys`, which no
+   writer may have open. NULL: none. Statuses: store_open_with_keys'. */
+SOTTO_CHECKED enum sotto_status
+store_checker_open_with_keys(const char *url, const char *keys,
+                             void (*tell)(void *context, const char *text),
+                             void *context, struct store_checker **ret,
+                             struct sotto_error *err);
 void store_checker_free(struct store_checker *checker);
 /*
  * Looks at about `bytes` more; with SIZE_MAX at all there is, and at how pages
@@ -263,6 +306,34 @@ SOTTO_CHECKED enum sotto_status
 store_checker_step(struct store_checker *checker, size_t bytes,
                    struct store_damage *ret_damage, bool *ret_done,
                    struct sotto_error *err);
+
+/* ---- Repairing ----------------------------------------------------------- */
+
+/* What a repair found and saved. */
+struct store_repaired {
+    bool sound;        /* there was nothing to repair, nothing was changed, and
+                          nothing counted */
+    uint64_t released; /* reports that are in batches now, */
+    uint64_t waiting;  /* and that wait */
+    uint64_t lost;     /* reports that are gone; of those that waited, where
+                          that can be told */
+    uint64_t mended;   /* pages of which one byte was put right, */
+    uint64_t damaged;  /* others that were damaged, */
+    uint64_t tags;     /* and pages of tags that are lost */
+};
+/*
+ * Writes a store that is damaged anew, with all of it that is sound, and puts
+ * the new one in its place; the old one is kept, as the back-end says. A kill
+ * at any moment leaves the one or the other. Nobody else may have it open.
+ * `tell`, if not NULL, is told of every place, in words. Statuses: USAGE (no
+ * such kind, or one that is repaired by its own means; an old one that was kept
+ * is in the way), IO (also: it has a writer or readers), FORMAT (what all hangs
+ * on is gone), MEMORY, ENTROPY.
+ */
+SOTTO_CHECKED enum sotto_status
+store_repair(const char *url, void (*tell)(void *context, const char *text),
+             void *context, struct store_repaired *ret_repaired,
+             struct sotto_error *err);
 
 /* ---- Back-ends ----------------------------------------------------------- */
 
@@ -311,15 +382,34 @@ struct store_backend {
     enum sotto_status (*forget)(void *own, const uint8_t *hash,
                                 struct store_counts *ret_counts,
                                 struct sotto_error *err);
+    /* Instead of `forget`, where writers may be at work. */
+    enum sotto_status (*forget_at)(const char *place, const uint8_t *hash,
+                                   struct store_counts *ret_counts,
+                                   struct sotto_error *err);
     enum sotto_status (*backup)(const char *place, const char *to,
                                 struct sotto_error *err);
     enum sotto_status (*checker_open)(
         const char *place, void (*tell)(void *context, const char *text),
         void *context, void **ret, struct sotto_error *err);
+    /* Instead of `checker_open`, where there are keys; or NULL. */
+    enum sotto_status (*checker_open_with_keys)(
+        const char *place, const char *keys,
+        void (*tell)(void *context, const char *text), void *context,
+        void **ret, struct sotto_error *err);
     void (*checker_close)(void *own);
     enum sotto_status (*checker_step)(void *own, size_t bytes,
                                       struct store_damage *ret_damage,
                                       bool *ret_done, struct sotto_error *err);
+    /* NULL: it is a file, as store_disk.h has it. */
+    enum sotto_status (*try_open)(const char *place, const char *keys,
+                                  bool simulation, bool *ret_new,
+                                  struct sotto_error *err);
+    void (*found)(const void *own, struct store_found *ret_found);
+    enum sotto_status (*repair)(const char *place,
+                                void (*tell)(void *context, const char *text),
+                                void *context,
+                                struct store_repaired *ret_repaired,
+                                struct sotto_error *err);
 };
 
 extern const struct store_backend store_sqlite, store_postgres;

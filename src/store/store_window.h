@@ -34,6 +34,9 @@ struct window_tags {
 bool window_tags_reserve(struct window_tags *tags, size_t more);
 bool window_tags_has(const struct window_tags *tags, uint32_t campaign,
                      const uint8_t tag[TAG_SIZE]);
+/* Says that it will be looked for soon. */
+void window_tags_prefetch(const struct window_tags *tags, uint32_t campaign,
+                          const uint8_t tag[TAG_SIZE]);
 /* Adds it, in room reserved before; false: it is there. */
 bool window_tags_add(struct window_tags *tags, uint32_t campaign,
                      const uint8_t tag[TAG_SIZE]);
@@ -42,6 +45,8 @@ void window_tags_clear(struct window_tags *tags);
 struct window_tag *window_tags_listed(const struct window_tags *tags);
 /* By campaign and then by tag, as qsort wants it. */
 int window_tags_compare(const void *a, const void *b);
+/* Sorts them so. */
+void window_tags_sort(struct window_tag *tag, size_t count);
 
 /* ---- window_sort.c ------------------------------------------------------- */
 

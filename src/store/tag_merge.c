@@ -3,9 +3,11 @@
  * or two.
  *
  * Tags are read and written in their order, so that all of it goes through a
- * few pages of memory, however long it is. How much room a filter needs is
- * known before from how many tags the sources have.
+ * few pages of memory, however long it is; but for the filters of what is
+ * written, which whoever looks tags up next gets as they are. How much room a
+ * filter needs is known before from how many tags the sources have.
  */
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,163 +17,34 @@
 #include "host/checksum.h"
 #include "host/error.h"
 #include "store/sql_file.h"
-#include "store/tag_run.h"
+#include "store/tag_source.h"
 
 #define FILTER_BITS_A_TAG 12u
-#define CHUNK_PAGES ((size_t)64) /* read or written at once */
+#define CHUNK_PAGES ((size_t)64)    /* written at once */
+#define EASE_PAGES ((uint64_t)2048) /* handed to the disk at once */
 #define OUTPUTS 2u
-#define SOURCES (TAG_MERGE_RUNS + 2u)
-
-/* ---- Sources ------------------------------------------------------------- */
-
-/* The tags of one campaign in one source, in order. */
-struct source {
-    const struct tag_run *run;      /* or ... */
-    const struct window_tag *tag;   /* ... these, or ... */
-    const struct tag_merge *stream; /* ... what that gives */
-    const struct run_section *list; /* campaigns of a run or a stream */
-    size_t sections;
-    uint8_t given[TAG_SIZE];         /* by the stream */
-    size_t section, first;           /* of which campaigns are behind us */
-    uint64_t left;                   /* of this campaign, with this one */
-    uint64_t page;                   /* the next one to be read */
-    uint8_t *chunk;                  /* CHUNK_PAGES that were read */
-    size_t at, tags_at, chunk_pages; /* page and tag in them */
-    uint64_t lost;                   /* pages that are damaged */
-    const uint8_t *now;              /* NULL: no more */
-};
-
-static bool
-read_chunk(struct source *source)
-{
-    uint64_t pages = (source->left + RUN_PAGE_TAGS - 1) / RUN_PAGE_TAGS;
-    source->chunk_pages = pages < CHUNK_PAGES ? (size_t)pages : CHUNK_PAGES;
-    source->at = source->tags_at = 0;
-    bool good =
-        tag_run_read(source->run->fd, source->chunk,
-                     source->chunk_pages * RUN_PAGE, source->page * RUN_PAGE);
-    source->page += source->chunk_pages;
-    return good;
-}
-
-/* Goes to the next page that is not damaged: tags that are out of order would
-   spoil what is merged. */
-static bool
-find_sound_page(struct source *source)
-{
-    bool good = true;
-    while (good && source->left > 0) {
-        if (source->at == source->chunk_pages) {
-            good = read_chunk(source);
-            continue;
-        }
-        uint64_t number = source->page - source->chunk_pages + source->at;
-        if (tag_run_page_sound(number, source->chunk + source->at * RUN_PAGE)) {
-            break;
-        }
-        uint64_t tags =
-            source->left < RUN_PAGE_TAGS ? source->left : RUN_PAGE_TAGS;
-        source->left -= tags;
-        source->lost++;
-        source->at++;
-    }
-    return good;
-}
-
-/* Goes to the next tag of this campaign; false: errno. */
-static bool
-step_source(struct source *source)
-{
-    if (source->now != NULL) {
-        source->left--;
-    }
-    source->now = NULL;
-    if (source->left == 0) {
-        return true;
-    }
-    if (source->tag != NULL) {
-        source->now = source->tag[source->first++].tag;
-        return true;
-    }
-    if (source->stream != NULL) {
-        source->now = source->given;
-        return source->stream->next(source->stream->context, source->given);
-    }
-    if (source->tags_at == RUN_PAGE_TAGS) {
-        source->tags_at = 0;
-        source->at++;
-    }
-    if (source->tags_at == 0 && !find_sound_page(source)) {
-        return false;
-    }
-    if (source->left > 0) {
-        source->now = source->chunk + source->at * RUN_PAGE +
-                      source->tags_at++ * RUN_TAG_SIZE;
-    }
-    return true;
-}
-
-/* How many tags of a campaign it has, which is that of its next section. */
-static uint64_t
-count_of(const struct source *source, uint32_t campaign, size_t tags)
-{
-    if (source->tag == NULL) {
-        return source->section < source->sections &&
-                       source->list[source->section].campaign == campaign
-                   ? source->list[source->section].count
-                   : 0;
-    }
-    uint64_t count = 0;
-    while (source->first + count < tags &&
-           source->tag[source->first + count].campaign == campaign) {
-        count++;
-    }
-    return count;
-}
-
-static bool
-begin_source(struct source *source, uint32_t campaign, size_t tags)
-{
-    source->left = count_of(source, campaign, tags);
-    source->now = NULL;
-    source->at = source->chunk_pages = source->tags_at = 0;
-    if (source->left > 0 && source->tag == NULL) {
-        source->page = source->list[source->section++].tag_page;
-    }
-    return step_source(source);
-}
-
-/* The smallest campaign that a source has next; 0: none. */
-static uint32_t
-next_campaign(const struct source *source, size_t sources, size_t tags)
-{
-    uint32_t least = 0;
-    for (size_t i = 0; i < sources; i++) {
-        uint32_t mine = 0;
-        if (source[i].tag == NULL) {
-            mine = source[i].section < source[i].sections
-                       ? source[i].list[source[i].section].campaign
-                       : 0;
-        } else if (source[i].first < tags) {
-            mine = source[i].tag[source[i].first].campaign;
-        }
-        least = mine != 0 && (least == 0 || mine < least) ? mine : least;
-    }
-    return least;
-}
+#define LOTS 65536u /* of which a campaign's share are the first output's */
 
 /* ---- Outputs ------------------------------------------------------------- */
 
 struct output {
     int fd;
-    uint8_t *chunk; /* CHUNK_PAGES of tags */
-    size_t chunk_pages, page_tags;
-    uint64_t next_page; /* where the chunk belongs */
-    uint8_t filter[RUN_PAGE];
-    uint64_t filter_now; /* the filter's page that is filled */
     struct run_section *section;
     size_t sections;
-    uint64_t filter_end, count;
+    uint64_t count;
+    /* Tags. */
+    uint8_t *chunk; /* CHUNK_PAGES of them */
+    size_t chunk_pages;
+    uint8_t *to;        /* where the next one belongs ... */
+    size_t room;        /* ... and how many more do, in this page */
+    uint64_t next_page; /* where the chunk belongs */
+    uint64_t eased;     /* pages before this one were handed to the disk */
+    /* Filters. */
+    struct tag_filter *filter;
+    uint64_t filter_written; /* pages before this one are */
+    uint64_t block;          /* of the section, that is filled */
+    uint64_t blocks;
+    uint8_t *bits; /* of the block */
 };
 
 static bool
@@ -193,75 +66,134 @@ write_all(int fd, const uint8_t *data, size_t size, uint64_t at)
     return true;
 }
 
-/* Gives a page its sum. */
-static void
-seal_page(uint8_t *page, uint64_t number)
+/* Gives pages their sums, and writes them. */
+static bool
+write_pages(const struct output *output, uint8_t *page, uint64_t number,
+            uint64_t pages)
 {
-    host_checksum_write(tag_run_page_sum(number, page), page + RUN_USED);
+    for (uint64_t i = 0; i < pages; i++) {
+        uint8_t *one = page + i * RUN_PAGE;
+        host_checksum_write(tag_run_page_sum(number + i, one), one + RUN_USED);
+    }
+    return write_all(output->fd, page, (size_t)pages * RUN_PAGE,
+                     number * RUN_PAGE);
+}
+
+/*
+ * Hands what was written to the disk, some at a time, and waits for what was
+ * handed before: a file that is flushed as a whole would keep the store's own
+ * flushes waiting for as long. Nothing rests on it.
+ */
+static void
+ease_disk(struct output *output)
+{
+    uint64_t pages = output->next_page - output->eased;
+#ifdef SYNC_FILE_RANGE_WRITE
+    if (pages < EASE_PAGES) {
+        return;
+    }
+    if (output->eased >= EASE_PAGES) {
+        (void)sync_file_range(
+            output->fd, (off_t)((output->eased - EASE_PAGES) * RUN_PAGE),
+            (off_t)(EASE_PAGES * RUN_PAGE),
+            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                SYNC_FILE_RANGE_WAIT_AFTER);
+    }
+    (void)sync_file_range(output->fd, (off_t)(output->eased * RUN_PAGE),
+                          (off_t)(pages * RUN_PAGE), SYNC_FILE_RANGE_WRITE);
+#endif
+    output->eased += pages;
 }
 
 static bool
 write_chunk(struct output *output)
 {
-    for (size_t i = 0; i < output->chunk_pages; i++) {
-        seal_page(output->chunk + i * RUN_PAGE, output->next_page + i);
+    bool good = true;
+    if (output->chunk_pages > 0) {
+        memset(output->to, 0, output->room * RUN_TAG_SIZE);
+        good = write_pages(output, output->chunk, output->next_page,
+                           output->chunk_pages);
     }
-    bool good =
-        write_all(output->fd, output->chunk, output->chunk_pages * RUN_PAGE,
-                  output->next_page * RUN_PAGE);
     output->next_page += output->chunk_pages;
     output->chunk_pages = 0;
-    memset(output->chunk, 0, CHUNK_PAGES * RUN_PAGE);
-    return good;
-}
-
-/* A page of a filter is full, or is the section's last. */
-static bool
-write_filter(struct output *output)
-{
-    seal_page(output->filter, output->filter_now);
-    bool good = write_all(output->fd, output->filter, RUN_PAGE,
-                          output->filter_now * RUN_PAGE);
-    output->filter_now++;
-    memset(output->filter, 0, RUN_PAGE);
-    return good;
-}
-
-/* Writes pages of the filter up to that which has the block. */
-static bool
-turn_filter(struct output *output, uint64_t page)
-{
-    bool good = true;
-    while (good && output->filter_now < page) {
-        good = write_filter(output);
-    }
+    output->room = 0;
+    ease_disk(output);
     return good;
 }
 
 static bool
-add_tag(struct output *output, const uint8_t *tag)
+turn_page(struct output *output)
 {
-    struct run_section *section = &output->section[output->sections - 1];
-    uint64_t block = tag_run_block(tag, section->filter_blocks);
-    uint64_t places = tag_run_places(tag);
-    if (!turn_filter(output, section->filter_page + block / RUN_PAGE_BLOCKS)) {
+    if (output->chunk_pages == CHUNK_PAGES && !write_chunk(output)) {
         return false;
     }
-    uint8_t *bits = output->filter + block % RUN_PAGE_BLOCKS * RUN_BLOCK;
-    for (unsigned i = 0; i < RUN_FILTER_BITS; i++, places >>= 9) {
-        bits[places / 8 % RUN_BLOCK] |= (uint8_t)(1u << (places % 8));
+    output->to = output->chunk + output->chunk_pages++ * RUN_PAGE;
+    output->room = RUN_PAGE_TAGS;
+    return true;
+}
+
+/* Writes the filters' pages before this one, if they are many. */
+static bool
+write_filter(struct output *output, uint64_t until, uint64_t many)
+{
+    uint64_t first = output->filter_written;
+    if (until - first < many) {
+        return true;
     }
-    if (output->page_tags == RUN_PAGE_TAGS || output->chunk_pages == 0) {
-        if (output->chunk_pages == CHUNK_PAGES && !write_chunk(output)) {
-            return false;
-        }
-        output->chunk_pages++;
-        output->page_tags = 0;
+    output->filter_written = until;
+    bool good = write_pages(output, output->filter->page + first * RUN_PAGE,
+                            first, until - first);
+    tag_filter_show(output->filter, until);
+    return good;
+}
+
+static bool
+turn_block(struct output *output, uint64_t block)
+{
+    const struct run_section *section = &output->section[output->sections - 1];
+    uint64_t page = section->filter_page + block / RUN_PAGE_BLOCKS;
+    output->block = block;
+    output->bits = output->filter->page + page * RUN_PAGE +
+                   block % RUN_PAGE_BLOCKS * RUN_BLOCK;
+    return write_filter(output, page, CHUNK_PAGES);
+}
+
+/* A tag, as two numbers that are in its order. */
+struct key {
+    uint64_t high; /* eight bytes */
+    uint32_t low;  /* two */
+};
+
+static inline void
+set_bit(uint8_t *bits, uint64_t place)
+{
+    bits[place / 8 % RUN_BLOCK] |= (uint8_t)(1u << (place % 8));
+}
+
+_Static_assert(RUN_FILTER_BITS == 6, "as many as are written out here");
+
+static bool
+add_tag(struct output *output, struct key key)
+{
+    uint64_t block = tag_run_block((uint32_t)(key.high >> 32), output->blocks);
+    uint64_t places = key.high << 16 | key.low;
+    if ((block != output->block && !turn_block(output, block)) ||
+        (output->room == 0 && !turn_page(output))) {
+        return false;
     }
-    memcpy(output->chunk + (output->chunk_pages - 1) * RUN_PAGE +
-               output->page_tags++ * RUN_TAG_SIZE,
-           tag, RUN_TAG_SIZE);
-    section->count++;
+    set_bit(output->bits, places);
+    set_bit(output->bits, places >> 9);
+    set_bit(output->bits, places >> 18);
+    set_bit(output->bits, places >> 27);
+    set_bit(output->bits, places >> 36);
+    set_bit(output->bits, places >> 45);
+    uint64_t high = htobe64(key.high);
+    uint16_t low = htobe16((uint16_t)key.low);
+    memcpy(output->to, &high, sizeof high);
+    memcpy(output->to + sizeof high, &low, sizeof low);
+    output->to += RUN_TAG_SIZE;
+    output->room--;
+    output->count++;
     return true;
 }
 
@@ -269,29 +201,22 @@ add_tag(struct output *output, const uint8_t *tag)
 static bool
 begin_section(struct output *output)
 {
-    if (output->section == NULL ||
-        (output->chunk_pages > 0 && !write_chunk(output))) {
+    if (output->section == NULL || output->filter == NULL ||
+        !write_chunk(output)) {
         return false;
     }
     struct run_section *section = &output->section[output->sections++];
-    output->page_tags = RUN_PAGE_TAGS;
-    output->filter_now = section->filter_page;
     section->tag_page = output->next_page;
-    return true;
+    section->count = output->count; /* before it */
+    output->blocks = section->filter_blocks;
+    return turn_block(output, 0);
 }
 
-static bool
+static void
 end_section(struct output *output)
 {
-    if (output->section == NULL || output->sections == 0) {
-        return false;
-    }
     struct run_section *section = &output->section[output->sections - 1];
-    uint64_t end =
-        section->filter_page +
-        (section->filter_blocks + RUN_PAGE_BLOCKS - 1) / RUN_PAGE_BLOCKS;
-    output->count += section->count;
-    return turn_filter(output, end);
+    section->count = output->count - section->count;
 }
 
 static void
@@ -315,17 +240,21 @@ drop_empty(struct output *output)
     output->sections = kept;
 }
 
+static size_t
+directory_pages(size_t sections)
+{
+    return sections == 0 ? 1 : (sections + RUN_PAGE_ROWS - 1) / RUN_PAGE_ROWS;
+}
+
 /* The directory has as many pages as `planned` sections need, though some may
    have got no tags: what is behind the last row is zeros. */
 static bool
 write_directory(struct output *output, const uint8_t *owner, size_t planned)
 {
     uint8_t page[RUN_PAGE];
-    size_t pages =
-        planned == 0 ? 1 : (planned + RUN_PAGE_ROWS - 1) / RUN_PAGE_ROWS;
-    bool good = output->chunk_pages == 0 || write_chunk(output);
+    bool good = true;
     drop_empty(output);
-    for (size_t p = 0; p < pages && good; p++) {
+    for (size_t p = 0; p < directory_pages(planned) && good; p++) {
         memset(page, 0, sizeof page);
         for (size_t i = 0; i < RUN_MAGIC_SIZE; i++) {
             page[i] = (uint8_t)RUN_MAGIC[i];
@@ -344,8 +273,7 @@ write_directory(struct output *output, const uint8_t *owner, size_t planned)
             put_number(row + 24, output->section[i].filter_blocks, 8);
             put_number(row + 32, output->section[i].tag_page, 8);
         }
-        seal_page(page, p);
-        good = write_all(output->fd, page, sizeof page, p * RUN_PAGE);
+        good = write_pages(output, page, p, 1);
     }
     return good;
 }
@@ -354,13 +282,13 @@ write_directory(struct output *output, const uint8_t *owner, size_t planned)
 
 struct merging {
     struct tag_merge *merge;
-    struct source source[SOURCES];
+    struct tag_source source[TAG_SOURCES];
     size_t sources;
     struct output output[OUTPUTS];
     size_t outputs;
     size_t planned; /* sections of an output, at most */
-    uint8_t coin[64];
-    size_t tossed; /* bits of it */
+    uint8_t lot[512];
+    size_t drawn; /* bits of it */
 };
 
 static enum sotto_status
@@ -377,69 +305,166 @@ is_stopped(const struct merging *merging)
            atomic_load_explicit(merging->merge->stop, memory_order_relaxed);
 }
 
-/* Which of the outputs gets the next tag; OUTPUTS: there is no entropy. */
-static size_t
-toss(struct merging *merging)
+/* How many lots of a campaign with so many tags are the first output's. */
+static uint32_t
+share_of(const struct merging *merging, uint64_t count)
 {
-    if (merging->outputs == 1) {
-        return 0;
-    }
-    if (merging->tossed == 8 * sizeof merging->coin) {
-        if (sotto_entropy(merging->coin, sizeof merging->coin) != 0) {
-            return OUTPUTS;
-        }
-        merging->tossed = 0;
-    }
-    size_t bit = merging->tossed++;
-    return merging->coin[bit / 8] >> bit % 8 & 1;
+    uint64_t drawn = merging->merge->drawn;
+    return merging->outputs == 1 || (drawn > 0 && count <= drawn) ? LOTS
+           : drawn == 0                                           ? LOTS / 2
+                        : (uint32_t)(drawn * LOTS / count) + 1; /* upwards */
 }
 
-/* The smallest tag that a source has; NULL: none has any. */
-static const uint8_t *
-least_tag(const struct merging *merging)
+/* Which of the outputs gets the next tag; OUTPUTS: there is no entropy. One bit
+   decides between halves. */
+static size_t
+draw_lot(struct merging *merging, uint32_t share)
 {
-    const uint8_t *least = NULL;
+    size_t bits = share == LOTS / 2 ? 1 : 16;
+    if (share >= LOTS) {
+        return 0;
+    }
+    if (merging->drawn + bits > 8 * sizeof merging->lot) {
+        if (sotto_entropy(merging->lot, sizeof merging->lot) != 0) {
+            return OUTPUTS;
+        }
+        merging->drawn = 0;
+    }
+    size_t at = merging->drawn / 8, bit = merging->drawn % 8;
+    merging->drawn += bits;
+    return bits == 1 ? (unsigned)merging->lot[at] >> bit & 1
+                     : ((uint32_t)merging->lot[at] << 8 |
+                        (uint32_t)merging->lot[at + 1]) >= share;
+}
+
+/* The next tag of a source that has one. */
+struct head {
+    struct key key;
+    struct tag_source *source;
+};
+
+static inline bool
+is_before(const struct key *a, const struct key *b)
+{
+    return a->high < b->high || (a->high == b->high && a->low < b->low);
+}
+
+static inline void
+read_key(struct head *head)
+{
+    const uint8_t *at = head->source->at;
+    head->key.high = tag_run_number(at);
+    head->key.low = (uint32_t)at[8] << 8 | at[9];
+}
+
+/* Goes to the head's next tag, or forgets it if there is none; false: errno. */
+static bool
+step_head(struct head *heads, size_t *count, struct head *head)
+{
+    struct tag_source *source = head->source;
+    if (--source->here > 0) {
+        source->at += source->stride;
+    } else if (!tag_source_refill(source)) {
+        return false;
+    }
+    if (source->here > 0) {
+        read_key(head);
+    } else {
+        *head = heads[--*count];
+    }
+    return true;
+}
+
+static size_t
+gather_heads(struct merging *merging, struct head *heads)
+{
+    size_t count = 0;
     for (size_t i = 0; i < merging->sources; i++) {
-        const uint8_t *now = merging->source[i].now;
-        if (now != NULL &&
-            (least == NULL || memcmp(now, least, RUN_TAG_SIZE) < 0)) {
-            least = now;
+        if (merging->source[i].here > 0) {
+            heads[count].source = &merging->source[i];
+            read_key(&heads[count++]);
         }
     }
-    return least;
+    return count;
+}
+
+/* What the new filter has from now on, those of the sources need not. */
+static void
+give_back(const struct merging *merging, uint32_t campaign, uint64_t page)
+{
+    const struct output *output = &merging->output[0];
+    const struct run_section *section = &output->section[output->sections - 1];
+    if (page <= section->filter_page) {
+        return;
+    }
+    uint64_t blocks = (page - section->filter_page) * RUN_PAGE_BLOCKS;
+    uint64_t first = (blocks << 32) / section->filter_blocks;
+    for (size_t i = 0; i < merging->sources; i++) {
+        if (merging->source[i].run != NULL) {
+            tag_filter_give_back(merging->source[i].run, campaign,
+                                 first < UINT32_MAX ? (uint32_t)first
+                                                    : UINT32_MAX);
+        }
+    }
 }
 
 static enum sotto_status
-merge_campaign(struct merging *merging, bool kept, struct sotto_error *err)
+fail_entropy(struct sotto_error *err)
 {
-    uint8_t tag[RUN_TAG_SIZE];
-    const uint8_t *least = NULL;
-    size_t until_look = 0;
-    while ((least = least_tag(merging)) != NULL) {
-        size_t to = kept ? toss(merging) : 0;
-        memcpy(tag, least, sizeof tag);
-        if (to == OUTPUTS) {
-            return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
-                             "the system gave no entropy; tags stay where "
-                             "they are");
+    return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
+                     "the system gave no entropy; tags stay where they are");
+}
+
+static enum sotto_status
+merge_campaign(struct merging *merging, uint32_t campaign, uint32_t share,
+               struct sotto_error *err)
+{
+    struct head heads[TAG_SOURCES];
+    struct key last = {0, UINT32_MAX}; /* no tag is that */
+    size_t count = gather_heads(merging, heads);
+    uint64_t given_back = 0;
+    bool kept = campaign != merging->merge->without;
+    for (size_t steps = 1; count > 0; steps++) {
+        struct head *least = &heads[0];
+        for (size_t i = 1; i < count; i++) {
+            least = is_before(&heads[i].key, &least->key) ? &heads[i] : least;
         }
-        if (kept && !add_tag(&merging->output[to], tag)) {
-            return fail_write(merging, err);
-        }
-        for (size_t i = 0; i < merging->sources; i++) {
-            struct source *source = &merging->source[i];
-            while (source->now != NULL &&
-                   memcmp(source->now, tag, sizeof tag) == 0) {
-                if (!step_source(source)) {
-                    return fail_write(merging, err);
-                }
+        if (kept &&
+            (least->key.high != last.high || least->key.low != last.low)) {
+            size_t to = draw_lot(merging, share);
+            last = least->key;
+            if (to == OUTPUTS) {
+                return fail_entropy(err);
+            }
+            if (!add_tag(&merging->output[to], last)) {
+                return fail_write(merging, err);
             }
         }
-        if (until_look++ % 4096 == 0 && is_stopped(merging)) {
+        if (!step_head(heads, &count, least)) {
+            return fail_write(merging, err);
+        }
+        if (steps % 4096 == 0 && is_stopped(merging)) {
             return host_fail(err, SOTTO_STATUS_IO, 0, "it was stopped");
+        }
+        if (merging->merge->moves && kept &&
+            merging->output[0].filter_written > given_back) {
+            given_back = merging->output[0].filter_written;
+            give_back(merging, campaign, given_back);
         }
     }
     return SOTTO_STATUS_OK;
+}
+
+/* The tags of the next campaign in all sources. */
+static uint64_t
+count_campaign(const struct merging *merging, uint32_t campaign)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < merging->sources; i++) {
+        count += tag_source_count(&merging->source[i], campaign,
+                                  merging->merge->tags);
+    }
+    return count;
 }
 
 static enum sotto_status
@@ -449,22 +474,21 @@ merge_campaigns(struct merging *merging, struct sotto_error *err)
     enum sotto_status status = SOTTO_STATUS_OK;
     uint32_t campaign = 0;
     while (status == SOTTO_STATUS_OK &&
-           (campaign = next_campaign(merging->source, merging->sources,
-                                     merge->tags)) != 0) {
+           (campaign = tag_source_next(merging->source, merging->sources,
+                                       merge->tags)) != 0) {
         bool kept = campaign != merge->without, good = true;
+        uint32_t share = share_of(merging, count_campaign(merging, campaign));
         for (size_t i = 0; good && i < merging->sources; i++) {
-            good = begin_source(&merging->source[i], campaign, merge->tags);
+            good = tag_source_begin(&merging->source[i], campaign, merge->tags);
         }
         for (size_t i = 0; good && kept && i < merging->outputs; i++) {
             good = begin_section(&merging->output[i]);
         }
-        status = good ? merge_campaign(merging, kept, err)
+        status = good ? merge_campaign(merging, campaign, share, err)
                       : fail_write(merging, err);
         for (size_t i = 0;
              status == SOTTO_STATUS_OK && kept && i < merging->outputs; i++) {
-            status = end_section(&merging->output[i])
-                         ? SOTTO_STATUS_OK
-                         : fail_write(merging, err);
+            end_section(&merging->output[i]);
         }
     }
     return status;
@@ -472,47 +496,59 @@ merge_campaigns(struct merging *merging, struct sotto_error *err)
 
 /* ---- Planning ------------------------------------------------------------ */
 
-/* Half of the tags and some more, so that a coin's luck costs little. */
+/* An output's share of the tags and some more, so that luck costs little. */
 static uint64_t
-expected_tags(const struct merging *merging, uint64_t count)
+expected_tags(const struct merging *merging, size_t which, uint64_t count)
 {
-    return merging->outputs == 1 ? count : count / 2 + count / 256 + 64;
+    uint64_t share = share_of(merging, count);
+    share = which == 0 ? share : LOTS - share;
+    uint64_t mine = count / LOTS * share + count % LOTS * share / LOTS;
+    return merging->outputs == 1 ? count : mine + mine / 128 + 64;
 }
 
-/* Goes through all campaigns once, and lays out filters; `section` may be NULL
-   to count them. */
-static size_t
-plan_sections(struct merging *merging, uint64_t *ret_end)
+/* The tags of a campaign in all sources, which go behind it. */
+static uint64_t
+pass_campaign(struct tag_source *source, size_t sources, uint32_t campaign,
+              size_t tags)
 {
-    struct source source[SOURCES];
+    uint64_t count = 0;
+    for (size_t i = 0; i < sources; i++) {
+        uint64_t mine = tag_source_count(&source[i], campaign, tags);
+        count += mine;
+        if (source[i].tag == NULL) {
+            source[i].section += mine > 0;
+        } else {
+            source[i].first += (size_t)mine;
+        }
+    }
+    return count;
+}
+
+/* Goes through all campaigns once, and lays out the filters of an output behind
+   page `ret_end`, if it has sections; else it just counts them. */
+static size_t
+plan_sections(const struct merging *merging, size_t which, uint64_t *ret_end)
+{
+    struct tag_source source[TAG_SOURCES];
+    struct run_section *section = merging->output[which].section;
     size_t tags = merging->merge->tags, sections = 0;
     uint32_t campaign = 0;
     memcpy(source, merging->source, sizeof source);
-    while ((campaign = next_campaign(source, merging->sources, tags)) != 0) {
-        uint64_t count = 0, blocks = 0;
-        for (size_t i = 0; i < merging->sources; i++) {
-            uint64_t mine = count_of(&source[i], campaign, tags);
-            count += mine;
-            if (source[i].tag == NULL) {
-                source[i].section += mine > 0;
-            } else {
-                source[i].first += (size_t)mine;
-            }
-        }
+    while ((campaign = tag_source_next(source, merging->sources, tags)) != 0) {
+        uint64_t count =
+            pass_campaign(source, merging->sources, campaign, tags);
         if (campaign == merging->merge->without) {
             continue;
         }
-        blocks = expected_tags(merging, count) * FILTER_BITS_A_TAG /
-                     ((uint64_t)8 * RUN_BLOCK) +
-                 1;
-        for (size_t i = 0; i < merging->outputs; i++) {
-            struct run_section *section = merging->output[i].section;
-            if (section != NULL) {
-                section[sections] =
-                    (struct run_section){campaign, 0, *ret_end, blocks, 0};
-            }
+        if (section != NULL) {
+            uint64_t blocks = expected_tags(merging, which, count) *
+                                  FILTER_BITS_A_TAG /
+                                  ((uint64_t)8 * RUN_BLOCK) +
+                              1;
+            section[sections] =
+                (struct run_section){campaign, 0, *ret_end, blocks, 0};
+            *ret_end += (blocks + RUN_PAGE_BLOCKS - 1) / RUN_PAGE_BLOCKS;
         }
-        *ret_end += (blocks + RUN_PAGE_BLOCKS - 1) / RUN_PAGE_BLOCKS;
         sections++;
     }
     return sections;
@@ -522,6 +558,8 @@ static enum sotto_status
 open_output(struct merging *merging, size_t which, struct sotto_error *err)
 {
     struct output *output = &merging->output[which];
+    uint64_t end = directory_pages(merging->planned);
+    output->filter_written = end;
     output->fd =
         open(merging->merge->path[which],
              O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -530,58 +568,33 @@ open_output(struct merging *merging, size_t which, struct sotto_error *err)
     }
     output->chunk = calloc(CHUNK_PAGES, RUN_PAGE);
     output->section = calloc(merging->planned + 1, sizeof *output->section);
-    return output->chunk != NULL && output->section != NULL
-               ? SOTTO_STATUS_OK
-               : host_fail_memory(err);
-}
-
-static enum sotto_status
-plan_outputs(struct merging *merging, struct sotto_error *err)
-{
-    uint64_t end = 0;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    merging->planned = plan_sections(merging, &end);
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < merging->outputs; i++) {
-        status = open_output(merging, i, err);
+    if (output->chunk == NULL || output->section == NULL) {
+        return host_fail_memory(err);
     }
-    end = merging->planned == 0
-              ? 1
-              : (merging->planned + RUN_PAGE_ROWS - 1) / RUN_PAGE_ROWS;
-    if (status == SOTTO_STATUS_OK) {
-        (void)plan_sections(merging, &end);
+    (void)plan_sections(merging, which, &end);
+    output->next_page = output->eased = end;
+    output->filter = tag_filter_new(output->section, merging->planned, end);
+    if (output->filter == NULL) {
+        return host_fail_memory(err);
     }
-    for (size_t i = 0; i < merging->outputs; i++) {
-        merging->output[i].next_page = end;
-    }
-    return status;
+    atomic_store_explicit(&merging->merge->filter[which], output->filter,
+                          memory_order_release);
+    return SOTTO_STATUS_OK;
 }
 
 static enum sotto_status
 begin_merge(struct merging *merging, struct sotto_error *err)
 {
-    struct tag_merge *merge = merging->merge;
-    for (size_t i = 0; i < TAG_MERGE_RUNS; i++) {
-        if (merge->run[i] != NULL) {
-            struct source *source = &merging->source[merging->sources++];
-            source->run = merge->run[i];
-            source->list = merge->run[i]->section;
-            source->sections = merge->run[i]->sections;
-            source->chunk = malloc(CHUNK_PAGES * RUN_PAGE);
-            if (source->chunk == NULL) {
-                return host_fail_memory(err);
-            }
-        }
+    uint64_t end = 0;
+    enum sotto_status status = tag_source_open(merging->merge, merging->source,
+                                               &merging->sources, err);
+    if (status == SOTTO_STATUS_OK) {
+        merging->planned = plan_sections(merging, 0, &end);
     }
-    if (merge->tags > 0) {
-        merging->source[merging->sources++].tag = merge->tag;
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < merging->outputs; i++) {
+        status = open_output(merging, i, err);
     }
-    if (merge->streams > 0) {
-        struct source *source = &merging->source[merging->sources++];
-        source->stream = merge;
-        source->list = merge->streamed;
-        source->sections = merge->streams;
-    }
-    return plan_outputs(merging, err);
+    return status;
 }
 
 static enum sotto_status
@@ -589,6 +602,7 @@ finish_output(struct merging *merging, size_t which, struct sotto_error *err)
 {
     struct output *output = &merging->output[which];
     bool good =
+        write_chunk(output) && write_filter(output, output->filter->end, 0) &&
         write_directory(output, merging->merge->owner, merging->planned) &&
         fsync(output->fd) == 0;
     int fd = output->fd;
@@ -596,6 +610,14 @@ finish_output(struct merging *merging, size_t which, struct sotto_error *err)
     good = close(fd) == 0 && good;
     merging->merge->count[which] = output->count;
     return good ? SOTTO_STATUS_OK : fail_write(merging, err);
+}
+
+void
+tag_merge_clear(struct tag_merge *merge)
+{
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        tag_filter_free(atomic_exchange(&merge->filter[i], NULL));
+    }
 }
 
 enum sotto_status
@@ -607,7 +629,7 @@ tag_merge(struct tag_merge *merge, struct sotto_error *err)
     }
     merging->merge = merge;
     merging->outputs = merge->path[1] != NULL ? 2 : 1;
-    merging->tossed = 8 * sizeof merging->coin;
+    merging->drawn = 8 * sizeof merging->lot;
     merging->output[0].fd = merging->output[1].fd = -1;
     enum sotto_status status = begin_merge(merging, err);
     status = HOST_THEN(status, merge_campaigns(merging, err));
@@ -627,7 +649,7 @@ tag_merge(struct tag_merge *merge, struct sotto_error *err)
     }
     for (size_t i = 0; i < merging->sources; i++) {
         merge->lost += merging->source[i].lost;
-        free(merging->source[i].chunk);
+        tag_source_close(&merging->source[i]);
     }
     free(merging);
     return status;

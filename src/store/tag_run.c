@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,9 +18,7 @@
 #include "host/error.h"
 
 #define GUESSES 8 /* by a tag's bits; then the range is halved */
-#define FILTER_AHEAD                                                           \
-    ((size_t)256 << 20) /* bytes read before they are needed                   \
-                         */
+#define AROUND 8  /* pages looked at in place of one that is damaged */
 
 /* ---- Bytes --------------------------------------------------------------- */
 
@@ -31,16 +28,6 @@ little_endian(const uint8_t *from, size_t size)
     uint64_t value = 0;
     for (size_t i = size; i > 0; i--) {
         value = value << 8 | from[i - 1];
-    }
-    return value;
-}
-
-static uint64_t
-big_endian(const uint8_t *from)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < 8; i++) {
-        value = value << 8 | from[i];
     }
     return value;
 }
@@ -71,18 +58,6 @@ tag_run_page_sound(uint64_t number, const uint8_t *page)
 {
     return tag_run_page_sum(number, page) ==
            host_checksum_read(page + RUN_USED);
-}
-
-uint64_t
-tag_run_block(const uint8_t *tag, uint64_t blocks)
-{
-    return high_product(big_endian(tag), blocks);
-}
-
-uint64_t
-tag_run_places(const uint8_t *tag)
-{
-    return big_endian(tag + RUN_TAG_SIZE - 8);
 }
 
 bool
@@ -132,8 +107,8 @@ section_is_right(const struct tag_run *run, const struct run_section *section,
                        (section->filter_blocks % RUN_PAGE_BLOCKS != 0);
     return section->campaign != 0 && section->count > 0 &&
            section->count <= run->count && filters > 0 &&
-           filters < run->pages && tags < run->pages &&
-           section->filter_page >= directory &&
+           section->filter_blocks <= UINT32_MAX && filters < run->pages &&
+           tags < run->pages && section->filter_page >= directory &&
            section->filter_page <= run->pages - filters &&
            section->tag_page >= directory &&
            section->tag_page <= run->pages - tags;
@@ -157,19 +132,6 @@ take_rows(struct tag_run *run, const uint8_t *page, uint64_t directory,
         }
     }
     return true;
-}
-
-static uint64_t
-filters_end(const struct tag_run *run)
-{
-    uint64_t end = 1;
-    for (size_t i = 0; i < run->sections; i++) {
-        uint64_t blocks = run->section[i].filter_blocks;
-        uint64_t behind = run->section[i].filter_page +
-                          (blocks + RUN_PAGE_BLOCKS - 1) / RUN_PAGE_BLOCKS;
-        end = behind > end ? behind : end;
-    }
-    return end;
 }
 
 static enum sotto_status
@@ -227,6 +189,7 @@ tag_run_open(const char *path, const uint8_t *owner, struct tag_run **ret_run,
     if (run == NULL) {
         return host_fail_memory(err);
     }
+    atomic_init(&run->holders, 1);
     run->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (run->fd < 0) {
         status = errno == ENOENT ? fail_damaged(path, "is not there", err)
@@ -234,19 +197,6 @@ tag_run_open(const char *path, const uint8_t *owner, struct tag_run **ret_run,
         goto done;
     }
     status = read_directory(run, path, owner, err);
-    if (status != SOTTO_STATUS_OK) {
-        goto done;
-    }
-    run->map_size = (size_t)filters_end(run) * RUN_PAGE;
-    void *map = mmap(NULL, run->map_size, PROT_READ, MAP_SHARED, run->fd, 0);
-    if (map == MAP_FAILED) {
-        status = errno == ENOMEM ? host_fail_memory(err) : fail_file(path, err);
-        goto done;
-    }
-    run->map = map;
-    if (run->map_size <= FILTER_AHEAD) {
-        (void)madvise(map, run->map_size, MADV_WILLNEED);
-    }
 done:
     if (status == SOTTO_STATUS_OK) {
         *ret_run = run;
@@ -256,18 +206,23 @@ done:
     return status;
 }
 
+struct tag_run *
+tag_run_hold(struct tag_run *run)
+{
+    atomic_fetch_add(&run->holders, 1);
+    return run;
+}
+
 void
 tag_run_close(struct tag_run *run)
 {
-    if (run == NULL) {
+    if (run == NULL || atomic_fetch_sub(&run->holders, 1) > 1) {
         return;
-    }
-    if (run->map != NULL) {
-        (void)munmap((void *)(uintptr_t)run->map, run->map_size);
     }
     if (run->fd >= 0) {
         (void)close(run->fd);
     }
+    tag_filter_free(run->filter);
     free(run->section);
     free(run);
 }
@@ -286,37 +241,21 @@ tag_run_pages(const struct tag_run *run)
 
 /* ---- Finding ------------------------------------------------------------- */
 
-static const struct run_section *
-find_section(const struct tag_run *run, uint32_t campaign)
+const struct run_section *
+tag_run_section(const struct run_section *section, size_t sections,
+                uint32_t campaign)
 {
-    size_t low = 0, high = run->sections;
+    size_t low = 0, high = sections;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (run->section[middle].campaign < campaign) {
+        if (section[middle].campaign < campaign) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < run->sections && run->section[low].campaign == campaign
-               ? &run->section[low]
-               : NULL;
-}
-
-static bool
-may_have(const struct tag_run *run, const struct run_section *section,
-         const uint8_t *tag)
-{
-    uint64_t block = tag_run_block(tag, section->filter_blocks);
-    uint64_t places = tag_run_places(tag);
-    const uint8_t *bits =
-        run->map + (section->filter_page + block / RUN_PAGE_BLOCKS) * RUN_PAGE +
-        block % RUN_PAGE_BLOCKS * RUN_BLOCK;
-    unsigned all = 1;
-    for (unsigned i = 0; i < RUN_FILTER_BITS; i++, places >>= 9) {
-        all &= (unsigned)bits[places / 8 % RUN_BLOCK] >> (places % 8);
-    }
-    return (all & 1) != 0;
+    return low < sections && section[low].campaign == campaign ? &section[low]
+                                                               : NULL;
 }
 
 /* Whether the tag is among `count` in order. */
@@ -367,45 +306,105 @@ narrow_search(struct search *search, bool before, uint64_t distance)
     }
 }
 
+/* A page of a section, in memory. */
+struct looking {
+    const struct tag_run *run;
+    const struct run_section *section;
+    const uint8_t *tag;
+    uint8_t page[RUN_PAGE];
+    size_t count; /* of tags in it */
+    bool failed;  /* the file cannot be read, for no fault of the page */
+};
+
+/* Reads a page; false: it is damaged or cannot be read. */
+static bool
+look_at_page(struct looking *looking, uint64_t number)
+{
+    uint64_t left = looking->section->count - number * RUN_PAGE_TAGS;
+    uint64_t place = looking->section->tag_page + number;
+    looking->count = left < RUN_PAGE_TAGS ? (size_t)left : RUN_PAGE_TAGS;
+    bool read = tag_run_read(looking->run->fd, looking->page,
+                             sizeof looking->page, place * RUN_PAGE);
+    looking->failed = looking->failed || (!read && errno != EIO);
+    return read && tag_run_page_sound(place, looking->page);
+}
+
+/* Whether the tag belongs before the page (-1), into it (0) or behind it. */
+static int
+compare_page(const struct looking *looking)
+{
+    const uint8_t *last = looking->page + (looking->count - 1) * RUN_TAG_SIZE;
+    return memcmp(looking->tag, looking->page, RUN_TAG_SIZE) < 0 ? -1
+           : memcmp(looking->tag, last, RUN_TAG_SIZE) > 0        ? 1
+                                                                 : 0;
+}
+
+/*
+ * The next page is damaged: looks at its neighbours, so that a tag is found
+ * wherever it is in a page that is not. False: it would be between those that
+ * are; or too many are damaged side by side.
+ */
+static bool
+go_around(struct looking *looking, struct search *search)
+{
+    uint64_t at = search->next;
+    for (uint64_t i = 1; i <= AROUND && at - search->low >= i; i++) {
+        if (look_at_page(looking, at - i)) {
+            if (compare_page(looking) <= 0) {
+                search->high = at - i + 1;
+                search->next = at - i;
+                return true;
+            }
+            break;
+        }
+    }
+    for (uint64_t i = 1; i <= AROUND && search->high - at > i; i++) {
+        if (look_at_page(looking, at + i)) {
+            search->low = at + i;
+            search->next = at + i;
+            return compare_page(looking) >= 0;
+        }
+    }
+    return false;
+}
+
 static enum tag_run_answer
 find_tag(const struct tag_run *run, const struct run_section *section,
          const uint8_t *tag)
 {
-    uint8_t page[RUN_PAGE];
-    uint64_t key = big_endian(tag);
+    struct looking looking = {.run = run, .section = section, .tag = tag};
+    uint64_t key = tag_run_number(tag);
     uint64_t pages = (section->count + RUN_PAGE_TAGS - 1) / RUN_PAGE_TAGS;
     struct search search = {
         0, pages, high_product(key, section->count) / RUN_PAGE_TAGS, 0};
-    bool sound = true;
     while (search.low < search.high) {
-        uint64_t number = section->tag_page + search.next;
-        uint64_t left = section->count - search.next * RUN_PAGE_TAGS;
-        size_t count = left < RUN_PAGE_TAGS ? (size_t)left : RUN_PAGE_TAGS;
-        const uint8_t *last = page + (count - 1) * RUN_TAG_SIZE;
-        if (!tag_run_read(run->fd, page, sizeof page, number * RUN_PAGE)) {
-            return TAG_RUN_FAILED;
+        if (!look_at_page(&looking, search.next)) {
+            if (!go_around(&looking, &search)) {
+                return looking.failed ? TAG_RUN_FAILED : TAG_RUN_DAMAGED;
+            }
+            continue;
         }
-        sound = sound && tag_run_page_sound(number, page);
-        bool before = memcmp(tag, page, RUN_TAG_SIZE) < 0;
-        if (!before && memcmp(tag, last, RUN_TAG_SIZE) <= 0) {
-            return page_has(page, count, tag) ? TAG_RUN_YES
-                   : sound                    ? TAG_RUN_NO
-                                              : TAG_RUN_DAMAGED;
+        int order = compare_page(&looking);
+        if (order == 0) {
+            return page_has(looking.page, looking.count, tag) ? TAG_RUN_YES
+                                                              : TAG_RUN_NO;
         }
-        uint64_t there = big_endian(before ? page : last);
-        narrow_search(
-            &search, before,
-            high_product(before ? there - key : key - there, section->count));
+        const uint8_t *last = looking.page + (looking.count - 1) * RUN_TAG_SIZE;
+        uint64_t there = tag_run_number(order < 0 ? looking.page : last);
+        narrow_search(&search, order < 0,
+                      high_product(order < 0 ? there - key : key - there,
+                                   section->count));
     }
-    return sound ? TAG_RUN_NO : TAG_RUN_DAMAGED;
+    return TAG_RUN_NO;
 }
 
 enum tag_run_answer
 tag_run_find(const struct tag_run *run, uint32_t campaign,
              const uint8_t tag[TAG_SIZE])
 {
-    const struct run_section *section = find_section(run, campaign);
-    return section == NULL || !may_have(run, section, tag)
+    const struct run_section *section =
+        tag_run_section(run->section, run->sections, campaign);
+    return section == NULL || !tag_filter_may_have(run, campaign, tag)
                ? TAG_RUN_NO
                : find_tag(run, section, tag);
 }

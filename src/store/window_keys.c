@@ -141,6 +141,26 @@ destroy_file(const struct window_keys *keys, const char *name,
 /* ---- The folder ---------------------------------------------------------- */
 
 static enum sotto_status
+fail_folder(const char *folder, const char *what, struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_IO, 0,
+                     "the folder '%s' cannot be %s: %s", host_shown(folder),
+                     what, strerror(errno));
+}
+
+static enum sotto_status
+check_mode(const char *folder, const struct stat *info, struct sotto_error *err)
+{
+    return (info->st_mode & (S_IRWXG | S_IRWXO)) == 0
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                           "the folder '%s' is open to others than its owner "
+                           "(mode %04o), and what it holds opens what waits in "
+                           "the store: chmod 700",
+                           host_shown(folder), info->st_mode & 07777u);
+}
+
+static enum sotto_status
 open_folder(struct window_keys *keys, struct sotto_error *err)
 {
     struct stat info;
@@ -149,18 +169,51 @@ open_folder(struct window_keys *keys, struct sotto_error *err)
         return status;
     }
     keys->dir = open(keys->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (keys->dir < 0 || fstat(keys->dir, &info) != 0) {
-        return host_fail(err, SOTTO_STATUS_IO, 0,
-                         "the folder '%s' cannot be opened: %s",
-                         host_shown(keys->folder), strerror(errno));
+    return keys->dir < 0 || fstat(keys->dir, &info) != 0
+               ? fail_folder(keys->folder, "opened", err)
+               : check_mode(keys->folder, &info, err);
+}
+
+/* Whether a folder that is not there could be made. */
+static enum sotto_status
+try_parent(const char *folder, struct sotto_error *err)
+{
+    size_t size = strlen(folder);
+    while (size > 1 && folder[size - 1] == '/') {
+        size--;
     }
-    return (info.st_mode & (S_IRWXG | S_IRWXO)) == 0
-               ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_REFUSED, 0,
-                           "the folder '%s' is open to others than its owner "
-                           "(mode %04o), and what it holds opens what waits in "
-                           "the store: chmod 700",
-                           host_shown(keys->folder), info.st_mode & 07777u);
+    while (size > 0 && folder[size - 1] != '/') {
+        size--;
+    }
+    char *parent =
+        size > 0 ? host_text_copy(folder, size) : host_text_copy(".", 1);
+    enum sotto_status status = parent == NULL ? host_fail_memory(err)
+                               : access(parent, W_OK | X_OK) == 0
+                                   ? SOTTO_STATUS_OK
+                                   : fail_folder(folder, "made", err);
+    free(parent);
+    return status;
+}
+
+enum sotto_status
+window_keys_try(const char *folder, bool *ret_there, struct sotto_error *err)
+{
+    struct stat info;
+    *ret_there = false;
+    if (stat(folder, &info) != 0) {
+        return errno == ENOENT ? try_parent(folder, err)
+                               : fail_folder(folder, "opened", err);
+    }
+    if (access(folder, R_OK | W_OK | X_OK) != 0) {
+        return fail_folder(folder, "written to", err);
+    }
+    char *name = host_text_path("%s/collector", folder);
+    if (name == NULL) {
+        return host_fail_memory(err);
+    }
+    *ret_there = access(name, R_OK) == 0;
+    free(name);
+    return check_mode(folder, &info, err);
 }
 
 static enum sotto_status

@@ -21,6 +21,7 @@
 #ifndef SOTTO_STORE_WINDOW_KEYS_H
 #define SOTTO_STORE_WINDOW_KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,10 @@ struct window_keys;
 SOTTO_CHECKED enum sotto_status window_keys_open(const char *folder,
                                                  struct window_keys **ret_keys,
                                                  struct sotto_error *err);
+/* Whether it would be opened, if no collector has it open; makes nothing.
+   `ret_there` false: it is no collector's yet. Statuses: window_keys_open's. */
+SOTTO_CHECKED enum sotto_status
+window_keys_try(const char *folder, bool *ret_there, struct sotto_error *err);
 /* Forgets the keys in memory; the files stay. NULL is fine. */
 void window_keys_free(struct window_keys *keys);
 

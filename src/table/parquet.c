@@ -8,6 +8,11 @@
  * repetition level, 0 for a row's first value and 1 for the others. A column
  * of neither has none. A level is a bit: a page's are one run if all are the
  * same, and else packed, 8 to a byte.
+ *
+ * Every column has a page that fills, so pages are smaller where columns are
+ * many: all of them together have PARQUET_OPEN_BYTES, and what is full of a
+ * group PARQUET_GROUP_BYTES. A buffer that grows has twice the room at most,
+ * hence PARQUET_MEMORY.
  */
 #include "table/parquet.h"
 
@@ -20,7 +25,6 @@
 #include "table/thrift.h"
 
 #define PAGE ((size_t)1 << 20) /* bytes of values, from which on it is full */
-#define GROUP_BYTES ((size_t)64 << 20) /* of pages, likewise */
 #define MOST (SIZE_MAX / 4)
 #define MAGIC "PAR1"
 #define CREATOR "sotto"
@@ -50,6 +54,7 @@ struct parquet {
     struct sotto_output *output;
     struct chunk *chunk;
     size_t columns;
+    size_t page; /* bytes from which on a page is full */
     bool compressed, failed;
     uint64_t offset; /* bytes written */
     size_t rows;     /* of the group */
@@ -260,6 +265,14 @@ parquet_put_list(struct parquet *parquet, size_t column, const int64_t *value,
     }
 }
 
+/* Bytes of the page that is being filled. */
+static size_t
+count_open(const struct chunk *chunk)
+{
+    return chunk->values.size + chunk->bits.packed.size +
+           chunk->repetition.packed.size + chunk->definition.packed.size;
+}
+
 enum sotto_status
 parquet_end_row(struct parquet *parquet, struct sotto_error *err)
 {
@@ -268,7 +281,7 @@ parquet_end_row(struct parquet *parquet, struct sotto_error *err)
     parquet->all++;
     for (size_t i = 0; i < parquet->columns; i++) {
         struct chunk *chunk = &parquet->chunk[i];
-        if (chunk->values.size >= PAGE) {
+        if (count_open(chunk) >= parquet->page) {
             end_page(parquet, chunk);
         }
         parquet->failed = parquet->failed || chunk->values.failed;
@@ -277,7 +290,7 @@ parquet_end_row(struct parquet *parquet, struct sotto_error *err)
     if (parquet->failed) {
         return host_fail_memory(err);
     }
-    return parquet->rows >= PARQUET_GROUP_ROWS || bytes >= GROUP_BYTES
+    return parquet->rows >= PARQUET_GROUP_ROWS || bytes >= PARQUET_GROUP_BYTES
                ? parquet_end_group(parquet, err)
                : SOTTO_STATUS_OK;
 }
@@ -337,7 +350,7 @@ write_chunks(struct parquet *parquet, uint64_t *ret_raw,
                                     chunk->pages.size, err);
         parquet->offset += chunk->pages.size;
         *ret_raw += chunk->raw;
-        chunk->pages.size = 0;
+        host_text_clear(&chunk->pages); /* the next group's may be others */
         chunk->in_chunk = 0;
         chunk->raw = 0;
     }
@@ -401,6 +414,9 @@ parquet_new(struct sotto_output *output, const struct parquet_column *column,
     host_text_init(&parquet->notes, MOST);
     parquet->chunk = calloc(columns + 1, sizeof *parquet->chunk);
     parquet->columns = parquet->chunk != NULL ? columns : 0;
+    parquet->page = columns <= PARQUET_OPEN_BYTES / PAGE
+                        ? PAGE
+                        : PARQUET_OPEN_BYTES / columns;
     for (size_t i = 0; i < parquet->columns; i++) {
         if (!init_chunk(&parquet->chunk[i], &column[i])) {
             parquet->failed = true;

@@ -62,6 +62,7 @@ tell_export(const struct cli_args *args, const struct export_job *job)
         json_size(to, "reports", (size_t)seen->reports);
         json_bool(to, "simulated", simulated);
         json_size(to, "damaged", (size_t)seen->damaged);
+        json_size(to, "unreadable_batches", seen->unread_batches);
         json_size(to, "batches", (size_t)seen->batches);
         json_size(to, "last_batch", (size_t)seen->last_batch);
         json_end(to);
@@ -227,7 +228,8 @@ const struct cli_verb cmd_export = {
         "end of their window, or for others to be shuffled with, are "
         "not\namong "
         "them. Batches come one after the other, in memory of one of them, and "
-        "never\nchange: --after goes on behind the last one.\n",
+        "never\nchange: --after goes on behind the last one. "
+        "What is damaged is left out,\ncounted and told.\n",
     .example = "sotto export wdbc.sotto --store sqlite:reports.db -o "
                "wdbc.reports\n"
                "sotto export wdbc.sotto --store sqlite:reports.db --after 12 "

@@ -15,6 +15,7 @@
 #include "cli/json_print.h"
 #include "cli/output_file.h"
 #include "cli/setting_options.h"
+#include "host/heap.h"
 #include "verb/serve_log.h"
 
 /* ---- What it says -------------------------------------------------------- */
@@ -154,6 +155,7 @@ run_collector(const struct cli_args *args,
     int status;
     forbid_cores();
     take_signals();
+    host_heap_give_back();
     if (sotto_collector_start(options, &collector, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }

@@ -167,6 +167,7 @@ put_row_json(const struct row_list *list, size_t i,
     json_number(to, "eps", job->info.eps);
     json_number(to, "delta", job->info.delta);
     json_size(to, "damaged", job->seen.damaged);
+    json_size(to, "unreadable_batches", job->seen.unread_batches);
     json_size(to, "simulated", job->seen.simulated);
     json_end(to);
 }

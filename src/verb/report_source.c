@@ -55,35 +55,72 @@ enum sotto_status
 report_source_check(const char *source, const struct sotto_report_seen *seen,
                     struct sotto_error *err)
 {
-    return seen->reports > 0
-               ? SOTTO_STATUS_OK
+    if (seen->reports > 0) {
+        return SOTTO_STATUS_OK;
+    }
+    return seen->unread_batches + seen->damaged > 0
+               ? host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "none of the reports that '%s' has released can be "
+                           "read: it is damaged, and sotto store check says "
+                           "where",
+                           host_shown(source))
                : host_fail(err, SOTTO_STATUS_INPUT, 0, SOTTO_NONE_RELEASED,
                            host_shown(source));
+}
+
+/* Writes the first numbers of `batches` batches, and how many more there
+   are. */
+static const char *
+list_batches(const uint64_t *number, size_t batches, char list[LIST_SIZE])
+{
+    size_t at = 0, shown = batches < SOTTO_STREAM_DAMAGED_MOST
+                               ? batches
+                               : SOTTO_STREAM_DAMAGED_MOST;
+    for (size_t i = 0; i < shown; i++) {
+        at += (size_t)snprintf(list + at, LIST_SIZE - at, "%s%" PRIu64,
+                               i > 0 ? ", " : "", number[i]);
+    }
+    if (shown < batches) {
+        (void)snprintf(list + at, LIST_SIZE - at, " and %zu more",
+                       batches - shown);
+    }
+    return list;
 }
 
 static void
 note_damaged(const struct sotto_report_seen *seen)
 {
     char list[LIST_SIZE];
-    size_t at = 0, batches = seen->damaged_batches;
-    size_t shown = batches < SOTTO_STREAM_DAMAGED_MOST
-                       ? batches
-                       : SOTTO_STREAM_DAMAGED_MOST;
-    for (size_t i = 0; i < shown; i++) {
-        at += (size_t)snprintf(list + at, sizeof list - at, "%s%" PRIu64,
-                               i > 0 ? ", " : "", seen->damaged_batch[i]);
-    }
-    if (shown < batches) {
-        (void)snprintf(list + at, sizeof list - at, " and %zu more",
-                       batches - shown);
-    }
+    size_t batches = seen->damaged_batches;
     cli_note("%" PRIu64 " of %" PRIu64 " report%s %s damaged and %s left out: "
              "batch%s %s",
              seen->damaged, seen->reports + seen->damaged,
              seen->reports + seen->damaged == 1 ? "" : "s",
              seen->damaged == 1 ? "is" : "are",
              seen->damaged == 1 ? "was" : "were", batches == 1 ? "" : "es",
-             list);
+             list_batches(seen->damaged_batch, batches, list));
+}
+
+static void
+note_unread(const struct sotto_report_seen *seen)
+{
+    char list[LIST_SIZE];
+    size_t batches = seen->unread_batches;
+    cli_note("%zu batch%s cannot be read at all and %s left out: batch%s %s",
+             batches, batches == 1 ? "" : "es", batches == 1 ? "was" : "were",
+             batches == 1 ? "" : "es",
+             list_batches(seen->unread_batch, batches, list));
+}
+
+static void
+note_losses(const struct sotto_report_seen *seen)
+{
+    if (seen->damaged > 0) {
+        note_damaged(seen);
+    }
+    if (seen->unread_batches > 0) {
+        note_unread(seen);
+    }
 }
 
 void
@@ -94,9 +131,7 @@ report_source_note(const struct sotto_report_seen *seen)
                  seen->repeated, seen->repeated == 1 ? "" : "s",
                  seen->repeated == 1 ? "s" : "");
     }
-    if (seen->damaged > 0) {
-        note_damaged(seen);
-    }
+    note_losses(seen);
 }
 
 enum sotto_status
@@ -122,9 +157,7 @@ report_source_open_all(const struct sotto_mechanism *mechanism,
         sotto_report_reader_free(reader);
         return status;
     }
-    if (seen.damaged > 0) {
-        note_damaged(&seen);
-    }
+    note_losses(&seen);
     *ret_reader = reader;
     return SOTTO_STATUS_OK;
 }

@@ -128,14 +128,16 @@ absent x.csv
 # A report that is damaged in the store costs itself.
 python3 - <<'PYTHON' || fail "cannot damage the store"
 import sqlite3
-source, db = sqlite3.connect("real.db"), sqlite3.connect("damaged.db")
-source.backup(db)
-(blob,) = db.execute("SELECT reports FROM batch").fetchone()
-size = len(blob) // 200
-blob = bytearray(blob)
-blob[7 * size - 1] = 0xFF  # a colour that there is not
-db.execute("UPDATE batch SET reports = ?", (bytes(blob),))
-db.commit()
+chunks = [chunk for (chunk,) in sqlite3.connect("real.db").execute(
+    "SELECT reports FROM released")]
+chunk = chunks[0]  # 16 bytes of where it belongs come first
+size = sum(len(each) - 16 for each in chunks) // 200
+key = chunk[16 + 6 * size:][:16]
+with open("real.db", "rb") as file:
+    data = bytearray(file.read())
+data[data.index(key) + 16] = 0xFF  # a colour that there is not
+with open("damaged.db", "wb") as file:
+    file.write(data)
 PYTHON
 chmod 600 damaged.db
 run 0 export m.sotto --store sqlite:damaged.db -o d.jsonl

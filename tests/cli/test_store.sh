@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_store.sh: sotto store: a collector's store is checked, copied while it
-# is at work, restored, and forgets a campaign, whose late reports get 410.
+# is at work, restored, repaired, and forgets a campaign, whose late reports get
+# 410.
 # shellcheck source=tests/cli/check.sh
 . "$SOTTO_SOURCE_DIR/tests/cli/check.sh"
 
@@ -90,8 +91,8 @@ python3 - <<'P'
 data = bytearray(open("s.db", "rb").read())
 import sqlite3
 row = sqlite3.connect("file:s.db?mode=ro", uri=True).execute(
-    "SELECT reports FROM batch").fetchone()[0]
-at = data.find(row[16:24])
+    "SELECT reports FROM released").fetchone()[0]
+at = data.find(row[32:40])
 assert at > 0
 data[at] ^= 1
 open("s.db", "wb").write(data)
@@ -119,4 +120,49 @@ begin sqlite:s.db
 post >answer
 grep -q '^410 .*closed' answer || fail "a late report: $(cat answer)"
 finished
+
+# ---- Repaired ----------------------------------------------------------------
+harm() { # PAGE: more than one byte of it
+    python3 - "$1" <<'P'
+import sys
+at = (int(sys.argv[1]) - 1) * 4096
+data = bytearray(open("copy.db", "rb").read())
+data[at : at + 4096] = bytes(4096)
+open("copy.db", "wb").write(data)
+P
+}
+run 0 store repair sqlite:copy.db
+prints "nothing to repair"
+[ ! -e copy.db.damaged ] || fail "a sound store was replaced"
+begin sqlite:copy.db
+run 1 store repair sqlite:copy.db
+says "stop the collector"
+finished
+harm 3
+run 1 store check sqlite:copy.db
+prints "page 3 "
+run 0 store repair sqlite:copy.db
+prints "page 3: damaged"
+prints "kept as copy.db.damaged"
+run 0 store check sqlite:copy.db
+run 0 export m.sotto --store sqlite:copy.db --simulation -o repaired
+cmp copied repaired || fail "not what it was"
+begin sqlite:copy.db
+post >answer
+grep -q '"accepted":0' answer || fail "it takes again: $(cat answer)"
+finished
+harm 1
+run 2 store repair sqlite:copy.db
+says "an earlier repair kept"
+rm copy.db.damaged*
+run 0 store repair sqlite:copy.db --json
+json out
+grep -q '"sound": false' out || fail "$(cat out)"
+run 0 store repair sqlite:copy.db --json
+grep -q '"sound": true' out || fail "$(cat out)"
+run 2 store repair postgres://127.0.0.1/none
+says "own tools"
+run 1 store repair sqlite:none.db
+says "there is no store"
+run 2 store repair sqlite:copy.db more
 finish

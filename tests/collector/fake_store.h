@@ -43,8 +43,11 @@ static struct fake {
     bool others; /* have written: begin fails for good */
     bool fail_begin, fail_put, fail_move, fail_moved_commit;
     size_t fail_commit; /* so many of those with reports */
+    size_t fail_count;  /* so many counts */
     bool hold;          /* commits with reports wait */
     bool holding;       /* one does */
+    uint32_t closed;    /* campaign that another program closed; 0: none */
+    uint32_t closing;   /* that is closed before the next commit of reports */
     bool reader;
     enum sotto_status scrub_status;
     size_t full;      /* reports of a window; 0: no limit */
@@ -159,8 +162,12 @@ fake_put(void *own, uint32_t campaign, const uint8_t *report,
     const uint8_t *id = report + ID_AT;
     size_t at = 0;
     (void)own;
-    (void)campaign;
     (void)pthread_mutex_lock(&fake.lock);
+    fake.puts++;
+    if (campaign == fake.closed) {
+        (void)pthread_mutex_unlock(&fake.lock);
+        return host_fail(err, SOTTO_STATUS_REFUSED, 0, "the fake forgot it");
+    }
     while (at < now->ids && memcmp(fake.id[at], id, ID_SIZE) != 0) {
         at++;
     }
@@ -177,7 +184,6 @@ fake_put(void *own, uint32_t campaign, const uint8_t *report,
         now->open++;
         *ret_answer = STORE_ACCEPTED;
     }
-    fake.puts++;
     (void)pthread_mutex_unlock(&fake.lock);
     return status;
 }
@@ -185,14 +191,17 @@ fake_put(void *own, uint32_t campaign, const uint8_t *report,
 static inline enum sotto_status
 fake_commit(void *own, struct sotto_error *err)
 {
-    bool fails, waits = true;
+    bool fails, closes, waits = true;
     (void)own;
     while (waits) {
         FAKE(fake.holding = waits = fake.hold && fake.puts > 0);
         pause_ns(waits ? 1000000 : 0);
     }
     (void)pthread_mutex_lock(&fake.lock);
-    fails = (fake.puts > 0 && fake.fail_commit > 0) ||
+    closes = fake.puts > 0 && fake.closing > 0;
+    fake.closed = closes ? fake.closing : fake.closed;
+    fake.closing = closes ? 0 : fake.closing;
+    fails = closes || (fake.puts > 0 && fake.fail_commit > 0) ||
             (fake.moved > 0 && fake.fail_moved_commit);
     fake.fail_commit -= fake.puts > 0 && fake.fail_commit > 0 ? 1 : 0;
     fake.commits += fails ? 0 : 1;
@@ -204,7 +213,9 @@ fake_commit(void *own, struct sotto_error *err)
     }
     fake.begun = false;
     (void)pthread_mutex_unlock(&fake.lock);
-    return fails ? fake_fail("commit", err) : SOTTO_STATUS_OK;
+    return closes  ? host_fail(err, SOTTO_STATUS_REFUSED, 0, "forgotten")
+           : fails ? fake_fail("commit", err)
+                   : SOTTO_STATUS_OK;
 }
 
 static inline enum sotto_status
@@ -271,13 +282,16 @@ static inline enum sotto_status
 fake_count(void *own, uint32_t campaign, struct store_counts *ret_counts,
            struct sotto_error *err)
 {
+    bool fails;
     (void)own;
-    (void)campaign;
-    (void)err;
+    FAKE(fails = fake.fail_count > 0; fake.fail_count -= fails ? 1 : 0);
+    if (fails) {
+        return fake_fail("count", err);
+    }
     FAKE(*ret_counts = ((struct store_counts){
              fake.disk.open + fake.disk.old + fake.disk.held,
              fake.disk.released, fake.disk.released > 0,
-             fake.disk.old + fake.disk.held}));
+             fake.disk.old + fake.disk.held, campaign == fake.closed}));
     return SOTTO_STATUS_OK;
 }
 

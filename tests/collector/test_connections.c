@@ -67,7 +67,7 @@ make(unsigned seconds)
         .plain = true,
     };
     metrics_init(&metrics);
-    refusals_init(&refusals, NULL, NULL, 60);
+    refusals_init(&refusals, NULL, NULL, 60, 600);
     return connections_new(&limits, &metrics, &refusals, &all, &err) ==
                    SOTTO_STATUS_OK
                ? 0

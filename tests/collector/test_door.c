@@ -72,7 +72,7 @@ open_door(bool proxied)
                                               .answer_s = 60};
     bool loopback;
     metrics_init(&metrics);
-    refusals_init(&refusals, NULL, NULL, 60);
+    refusals_init(&refusals, NULL, NULL, 60, 600);
     count = 0;
     refuse = false;
     if (listening_open("127.0.0.1:0", false, &listener, &port, &loopback,

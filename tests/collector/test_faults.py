@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """test_faults.py: scripts/faults for a few seconds each: kills, a full disk,
-connections that are cut, a clock that jumps. What cannot be tried here is
-skipped; if nothing can, so is all of it."""
+connections that are cut, a server that is killed beneath two collectors, a
+clock that jumps. What cannot be tried here is skipped; if nothing can, so is
+all of it."""
 import os
 import pathlib
 import re
@@ -10,7 +11,7 @@ import sys
 
 FAULTS = pathlib.Path(os.environ["SOTTO_SOURCE_DIR"]) / "scripts/faults"
 RUNS = (("kill", "5000", "10"), ("cut", "60"), ("full", "5000", "4"),
-        ("clock", "4000", "20"))
+        ("postgres", "5000", "8"), ("clock", "4000", "20"))
 if os.environ.get("SOTTO_SANITIZE"):
     RUNS = RUNS[:-1]  # sanitizer and libfaketime both want to be loaded first
 failures = 0

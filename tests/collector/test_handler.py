@@ -176,7 +176,7 @@ def test_idle(m):
 
 def test_heads(m):
     """400 and the end, wherever it goes: nothing behind it is a request."""
-    c = Collector(m, store="h.db")
+    c = Collector(m, "--window", 2, store="h.db")
     auth = b"Authorization: Bearer " + TOKEN.encode()
     report, behind = m.new(), get(b"/v1/campaigns/m/mechanism.minisig")
     size = str(m.size).encode()

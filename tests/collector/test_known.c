@@ -20,8 +20,9 @@ static struct sotto_mechanism *mechanism; /* for reports */
 
 /* ---- A store of batches -------------------------------------------------- */
 
-static uint64_t batches; /* that it has */
-static bool damaged;     /* the next one cannot be read */
+static uint64_t batches;        /* that it has */
+static enum sotto_status fails; /* reading does */
+static uint64_t damaged;        /* this one is; 0: none */
 static int open_readers;
 
 enum sotto_status
@@ -51,9 +52,9 @@ store_reader_next(struct store_reader *reader,
     size_t size = mechanism->shape.report_size;
     assert_null(reader);
     assert_memory_equal(hash, mechanism->shape.hash, SOTTO_HASH_SIZE);
-    if (damaged) {
-        error->status = SOTTO_STATUS_FORMAT;
-        return SOTTO_STATUS_FORMAT;
+    if (fails != SOTTO_STATUS_OK || after + 1 == damaged) {
+        error->status = fails != SOTTO_STATUS_OK ? fails : SOTTO_STATUS_FORMAT;
+        return error->status;
     }
     if (after < batches) {
         ret_batch->reports = malloc(EACH * size);
@@ -101,10 +102,10 @@ static size_t
 read_all(struct known *known)
 {
     size_t count = 0;
-    bool more = true;
+    bool more = true, passed;
     atomic_store(&known->campaign->batches, batches); /* as counted with them */
     while (more) {
-        assert_int_equal(known_read(known, "sqlite:here", &more, &err),
+        assert_int_equal(known_read(known, "sqlite:here", &more, &passed, &err),
                          SOTTO_STATUS_OK);
         assert_int_equal(open_readers, 0);
         count += more ? 1 : 0;
@@ -126,8 +127,8 @@ test_each_once(void **state)
     assert_int_equal(read_all(&known), 3);
     assert_int_equal(read_all(&known), 0);
     batches = 7;
-    bool more = true; /* what is not counted yet is not read */
-    assert_int_equal(known_read(&known, "sqlite:here", &more, &err),
+    bool more = true, passed; /* what is not counted yet is not read */
+    assert_int_equal(known_read(&known, "sqlite:here", &more, &passed, &err),
                      SOTTO_STATUS_OK);
     assert_false(more);
     atomic_store(&known.campaign->released, 7 * EACH);
@@ -152,24 +153,71 @@ test_each_once(void **state)
     known_clear(&known);
 }
 
+/* A campaign that the store forgot is not known here either. */
+static void
+test_forgotten(void **state)
+{
+    struct known known = begin(), fresh = begin();
+    struct sotto_estimate_row row, other;
+    (void)state;
+    batches = 3;
+    assert_int_equal(read_all(&known), 3);
+    batches = 0;
+    atomic_store(&known.campaign->released, 0);
+    assert_int_equal(read_all(&known), 0);
+    assert_int_equal(known.counted + known.last + known.steps, 0);
+    assert_null(known_trouble(&known));
+    sotto_estimate_row(known.estimate, 0, 1.96, &row);
+    sotto_estimate_row(fresh.estimate, 0, 1.96, &other);
+    assert_memory_equal(&row.value, &other.value, sizeof row.value);
+    known_clear(&fresh);
+    known_clear(&known);
+}
+
 /* What cannot be read is said, and read once it can be. */
+static void
+test_failing(void **state)
+{
+    struct known known = begin();
+    bool more = true, passed = true;
+    (void)state;
+    batches = 2;
+    atomic_store(&known.campaign->batches, batches);
+    atomic_store(&known.campaign->released, 2 * EACH);
+    fails = SOTTO_STATUS_IO;
+    assert_int_equal(known_read(&known, "sqlite:here", &more, &passed, &err),
+                     SOTTO_STATUS_IO);
+    assert_false(more);
+    assert_false(passed);
+    assert_true(known.failed);
+    assert_int_equal(open_readers, 0);
+    assert_non_null(strstr(known_trouble(&known), "tried again"));
+    fails = SOTTO_STATUS_OK;
+    assert_int_equal(read_all(&known), 2);
+    assert_false(known.failed);
+    assert_null(known_trouble(&known));
+    known_clear(&known);
+}
+
+/* What is damaged is said, and what is behind it is read. */
 static void
 test_damaged(void **state)
 {
     struct known known = begin();
-    bool more = true;
     (void)state;
-    batches = 2;
-    atomic_store(&known.campaign->released, 2 * EACH);
-    damaged = true;
-    assert_int_equal(known_read(&known, "sqlite:here", &more, &err),
-                     SOTTO_STATUS_FORMAT);
-    assert_false(more);
+    batches = 4;
+    atomic_store(&known.campaign->released, 4 * EACH);
+    damaged = 2;
+    assert_int_equal(read_all(&known), 4);
     assert_int_equal(open_readers, 0);
+    assert_int_equal(known.unread, 1);
+    assert_int_equal(known.counted, 3 * EACH);
+    assert_int_equal(known.last, 4);
+    assert_false(known.failed);
     assert_non_null(strstr(known_trouble(&known), "cannot be read"));
-    damaged = false;
-    assert_int_equal(read_all(&known), 2);
-    assert_null(known_trouble(&known));
+    assert_int_equal(known.steps, 4);
+    assert_int_equal(known.step[1], EACH);
+    damaged = 0;
     known_clear(&known);
 }
 
@@ -246,7 +294,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_once),  cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_each_once),  cmocka_unit_test(test_forgotten),
+        cmocka_unit_test(test_failing),    cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_long_chart), cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_no_memory),
     };

@@ -73,6 +73,32 @@ test_full_in_time(void **state)
     }
 }
 
+/* What was refused is told as it was when the window ended, once it is moved:
+   what is refused while it moves is the next one's. */
+static void
+test_refused_by_windows(void **state)
+{
+    struct writer_options options = usual();
+    struct mover_step step = {.rows = 1, .end = true, .needed = true};
+    struct mover mover;
+    (void)state;
+    mover_init(&mover, &options.mover, NULL);
+    mover.moving = false;
+    mover.took = true;
+    atomic_store(&metrics.reports[JUDGE_HASH], 3);
+    assert_false(mover_stepped(&mover, &step, false));
+    assert_int_equal(atomic_load(&metrics.settled[JUDGE_HASH]), 0);
+    atomic_store(&metrics.reports[JUDGE_HASH], 5);
+    step = (struct mover_step){.rows = 1, .needed = true, .done = true};
+    assert_true(mover_stepped(&mover, &step, true));
+    assert_int_equal(atomic_load(&metrics.settled[JUDGE_HASH]), 3);
+    assert_int_equal(atomic_load(&metrics.windows), 1);
+    step = (struct mover_step){
+        .rows = 1, .end = true, .needed = true, .done = true};
+    assert_true(mover_stepped(&mover, &step, false));
+    assert_int_equal(atomic_load(&metrics.settled[JUDGE_HASH]), 5);
+}
+
 /* There is an end to it: the next life goes on. */
 static void
 test_stop_in_time(void **state)
@@ -318,6 +344,7 @@ main(void)
         cmocka_unit_test_setup(test_stop, set_up),
         cmocka_unit_test_setup(test_stop_while_moving, set_up),
         cmocka_unit_test_setup(test_full_in_time, set_up),
+        cmocka_unit_test_setup(test_refused_by_windows, set_up),
         cmocka_unit_test_setup(test_stop_in_time, set_up),
         cmocka_unit_test_setup(test_stop_fails, set_up),
         cmocka_unit_test_setup(test_start, set_up),

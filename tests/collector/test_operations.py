@@ -275,7 +275,7 @@ def test_core(m):
 
 def test_library(m):
     """What the HTTP library answers by itself is counted, too."""
-    c = Collector(m, store="library.db")
+    c = Collector(m, "--window", 2, store="library.db")
     for _ in range(2):
         got = c.raw(b"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 1)
         expect(status_of(got) == 505, f"{got}")
@@ -283,6 +283,14 @@ def test_library(m):
         'refused_total{what="request",why="malformed"}') == 2),
         "they are not counted")
     expect(until(lambda: " heads-malformed: " in c.said()), "not said")
+    expect(c.stop() == 0, c.said())
+    # What one device may have sent is not said before the window is over.
+    c = Collector(m, store="library.db", log="apart")
+    c.raw(b"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 1)
+    expect(c.ask("GET", "/metrics")[0] == 401, "a metric without a token")
+    expect(until(lambda: " token-wrong: " in c.said()), "a token is")
+    time.sleep(2)
+    expect("heads-malformed" not in c.said(), "said within the window")
     expect(c.stop() == 0, c.said())
 
 

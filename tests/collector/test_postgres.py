@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """test_postgres.py: two collectors on one PostgreSQL server, which is killed
-meanwhile: 503 until it is back, and what was acknowledged is released once."""
+meanwhile: 503 until it is back, and what was acknowledged is released once. And
+what an operator does beside them: looking, checking, forgetting a campaign."""
 import atexit
 import glob
 import os
@@ -113,9 +114,80 @@ def run_and_kill(m, server, tally):
         expect("damaged" not in c.said(), c.said())
 
 
+def check(server, *words, status=0):
+    return sotto("store", "check", server.url, *words, status=status)
+
+
+def look_first(m, server):
+    """--check-config of a server that has no store yet makes none; backups are
+    the server's."""
+    words = ("serve", "--mechanism", m.folder / "mechanisms", "--pub", m.pub,
+             "--store", server.url, "--check-config", "--listen",
+             "127.0.0.1:0")
+    said = sotto(*words, "--window-keys", m.folder / "a")
+    expect("store-new" in said and "it would start" in said, said)
+    expect(not (m.folder / "a").exists(), "a folder of keys was made")
+    expect("no store" in sotto("export", m.path, "--store", server.url, "-o",
+                               m.folder / "none", status=1), "tables were made")
+    expect("window-keys" in sotto(*words, status=2), "without keys")
+    expect("pg_basebackup" in sotto("store", "backup", server.url,
+                                    m.folder / "copy", status=2), "backup")
+
+
+def forget(m, server):
+    """Both collectors run, and hear of it with the next report."""
+    m.make(m.folder / "mechanisms" / "other.sotto", 3)
+    other = m.reports(m.folder / "mechanisms" / "other.sotto")[0]
+    both = [collector(m, server, name, 2) for name in "ab"]
+    quiet = collector(m, server, "quiet", 2)  # nothing late comes to it
+    early = m.new(5)
+    expect(quiet.send(early)[0] == 200, "taken: " + quiet.said())
+    for c in both:
+        expect(c.send(early)[0] == 200, "taken: " + c.said())
+    said = check(server)
+    expect("sealed: " in said and "All else that is kept is sound" in said,
+           said)
+    expect('"sealed":' in check(server, "--json"), "sealed as JSON")
+    expect("writer" in check(server, "--window-keys", m.folder / "a", status=1),
+           "keys that are in use")
+    said = sotto("store", "forget", server.url, m.path)
+    expect("Forgotten: " in said, said)
+    for c in both:
+        for late in (early, m.new(3)):
+            status, answer = c.send(late)
+            expect(status == 410 and "closed" in answer["error"],
+                   f"late: {status} {answer}")
+        expect(c.said().count("campaign-closed") == 1, c.said())
+        expect(c.send(other, name="other")[0] == 200, "the other campaign")
+        expect(c.ask("GET", "/healthz")[0] == 200, "healthy")
+        expect(c.admin("/v1/campaigns/m/batches?after=0")[0] == 204,
+               "its batches are there")
+    expect(until(lambda: both[0].metric("store_looks_total")), "no look")
+    expect(quiet.send(other, name="other")[0] == 200, "of the other one")
+    expect(until(lambda: "campaign-closed" in quiet.said()), "not heard of")
+    for c in both + [quiet]:
+        expect(c.stop() == 0, f"it stopped with a failure: {c.said()}")
+        for bad in ("damaged", "stuck", "refuses"):
+            expect(bad not in c.said(), c.said())
+    for name in "ab":
+        said = check(server, "--window-keys", m.folder / name)
+        expect("sound" in said, said)
+    c = collector(m, server, "c")
+    expect(c.send(early)[0] == 410, "a new collector takes it")
+    expect(c.stop() == 0, "the new one")
+    expect("Forgotten: 0" in sotto("store", "forget", server.url, m.path),
+           "again")
+    expect("no reports of this" in sotto("store", "forget", server.url,
+                                         "0" * 64, status=2), "unknown")
+    expect("window-keys is for check" in sotto(
+        "store", "forget", server.url, m.path, "--window-keys",
+        m.folder / "a", status=2), "keys to forget with")
+
+
 def main():
     with scratch() as folder:
         m, server, tally = Campaign(folder), Server(), Tally()
+        look_first(m, server)
         run_and_kill(m, server, tally)
         for name in "ab":  # two more make a batch of what is held
             c = collector(m, server, name, 2)
@@ -125,6 +197,7 @@ def main():
         released = (m.folder / "out").stat().st_size // m.size
         expect(tally.acknowledged <= released <=
                tally.acknowledged + tally.unsure, f"{released} released")
+        forget(m, server)
         print(f"{KILLS} kills, {tally.acknowledged} acknowledged, "
               f"{released} released")
         finish()

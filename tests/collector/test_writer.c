@@ -81,6 +81,43 @@ test_health(void **state)
     writer_free(writer);
 }
 
+/* Jobs of a campaign that another program closed are turned away, before or
+   with the commit; the others of their group are stored, and all is well. */
+static void
+test_closed(void **state)
+{
+    struct writer_options options = usual();
+    static struct body body[5];
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        assert_int_equal(set_up(NULL), 0);
+        struct writer *writer = start_settled(&options);
+        FAKE(fake.hold = true);
+        for (size_t i = 0; i < 5; i++) { /* the first alone, then a group */
+            body_make(&body[i], writer, 2);
+            body[i].job.campaign = i % 2 == 0 ? 2 : 1;
+            body_submit(&body[i]);
+            FAKE_UNTIL(fake.holding);
+        }
+        FAKE(fake.closed = late == 0 ? 1 : 0; fake.closing = late == 0 ? 0 : 1;
+             fake.hold = false);
+        for (size_t i = 0; i < 5; i++) {
+            bool stored = i % 2 == 0;
+            body_wait(&body[i]);
+            assert_int_equal(body[i].job.stored, stored);
+            assert_int_equal(body[i].job.closed, !stored);
+            assert_int_equal(body[i].judge.found[JUDGE_ACCEPTED],
+                             stored ? 2 : 0);
+            judge_clear(&body[i].judge);
+        }
+        assert_int_equal(fake.disk.ids, 6);
+        assert_true(atomic_load(&metrics.healthy));
+        assert_int_equal(atomic_load(&metrics.failures), 0);
+        assert_int_equal(said("windows-stuck"), 0);
+        writer_free(writer);
+    }
+}
+
 /* A flush that fails: nothing of it counts, and it is said once. */
 static void
 test_fails(void **state)
@@ -288,6 +325,12 @@ test_campaigns(void **state)
     assert_true(send_new(writer, 1));
     FAKE_UNTIL(fake.disk.held == 4);
     FAKE_UNTIL(atomic_load(&campaigns->campaign[0].waiting) == 5);
+    /* A count that fails is tried again by itself, without another window. */
+    FAKE(fake.fail_count = 30; fake.disk.held += 2);
+    assert_int_equal(writer_campaigns(writer, campaigns, &err),
+                     SOTTO_STATUS_OK);
+    assert_int_equal(atomic_load(&campaigns->campaign[0].waiting), 5);
+    FAKE_UNTIL(atomic_load(&campaigns->campaign[0].waiting) == 7);
     writer_free(writer);
     campaigns_release(campaigns);
 }
@@ -317,6 +360,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_on_disk_first, set_up),
         cmocka_unit_test_setup(test_groups, set_up),
+        cmocka_unit_test_setup(test_closed, set_up),
         cmocka_unit_test_setup(test_health, set_up),
         cmocka_unit_test_setup(test_fails, set_up),
         cmocka_unit_test_setup(test_without_move, set_up),

@@ -67,12 +67,45 @@ test_definition(void **state)
     assert_int_equal(host_checksum_read(sum), 0x04030201);
 }
 
+/* Every byte in turn, with every change: it is found, and nothing else is. */
+static void
+test_find(void **state)
+{
+    uint8_t bytes[60], all[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(i * 91 + 5);
+    }
+    uint32_t right = host_checksum(3, bytes, sizeof bytes);
+    memcpy(all, bytes, sizeof bytes);
+    host_checksum_write(right, all + sizeof bytes);
+    for (size_t i = 0; i < 255 * sizeof all; i++) {
+        size_t at = 99;
+        uint8_t mend = 0, by = (uint8_t)(i % 255 + 1);
+        all[i / 255] ^= by;
+        uint32_t change = host_checksum(3, all, sizeof bytes) ^
+                          host_checksum_read(all + sizeof bytes);
+        assert_true(host_checksum_find(change, sizeof bytes, &at, &mend));
+        assert_int_equal(at, i / 255);
+        assert_int_equal(mend, by);
+        all[i / 255] ^= by;
+    }
+    size_t at = 99;
+    uint8_t mend = 0;
+    assert_false(host_checksum_find(0, sizeof bytes, &at, &mend));
+    all[7] ^= 1;
+    all[31] ^= 8;
+    assert_false(host_checksum_find(host_checksum(3, all, sizeof bytes) ^ right,
+                                    sizeof bytes, &at, &mend));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_definition),
+        cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 """test_gather.py: sotto export --from: batch after batch with the token, again
 after a failure; what makes no sense is said, and no file is left.
 tests/collector/test_collector.py asks a real collector."""
+import json
 import os
 import pathlib
 import sys
@@ -76,6 +77,63 @@ def check_again(device, reports):
     os.unlink("out")
 
 
+def check_damaged(device, reports):
+    """What the collector has left out is counted, told and noted, as if the
+    store had been read; a batch that is gone ends nothing."""
+    size = device.size
+
+    def act(_stub, connection, request):
+        after = int(request.split(b"after=")[1].split(b" ")[0])
+        send(connection, *[
+            (200, reports[:size], "Sotto-Batch: 1", "Sotto-Damaged: 3"),
+            (410, b"{}", "Sotto-Batch: 2"),
+            (200, b"", "Sotto-Batch: 3", "Sotto-Damaged: 7"),
+            (410, b"{}", "Sotto-Batch: 4"),
+            (200, reports[size:], "Sotto-Batch: 5"), (204, b"")][after])
+        return True
+    stub = Stub(size, act)
+    done = run(0, *words(stub))
+    says(done, "10 of 15 reports are damaged and were left out: batches 1, 3",
+         "2 batches cannot be read at all and were left out: batches 2, 4")
+    expect(pathlib.Path("out").read_bytes() == reports, "not the others")
+    expect(len(stub.requests) == 6, "asked again")
+    told = json.loads(run(0, *words(stub, "--json")).stdout)
+    expect((told["reports"], told["damaged"], told["unreadable_batches"],
+            told["batches"], told["last_batch"]) == (5, 10, 2, 3, 5), told)
+    stub.close()
+    os.unlink("out")
+    # A collector of which nothing can be read is not asked for ever.
+    stub = Stub(size, lambda _, c, r: send(
+        c, 410, b"{}", "Sotto-Batch: %d" % (
+            1 + int(r.split(b"after=")[1].split(b" ")[0]))) or True)
+    says(run(2, *words(stub)), "1001 batches in a row")
+    expect(len(stub.requests) == 1001 and not os.path.exists("out"), "left")
+    stub.close()
+    stub = Stub(size, lambda _, c, r: send(
+        c, *((200, b"", "Sotto-Batch: 1", "Sotto-Damaged: 7")
+             if b"after=0 " in r else (204, b""))) or True)
+    says(run(2, *words(stub)), "none of the reports", "damaged")
+    stub.close()
+    for answer in ((200, reports, "Sotto-Batch: 1", "Sotto-Damaged: 0"),
+                   (200, reports, "Sotto-Batch: 1", "Sotto-Damaged: -1"),
+                   (200, reports, "Sotto-Batch: 1", "Sotto-Damaged: 07"),
+                   (200, reports, "Sotto-Batch: 1", "Sotto-Damaged: 7 "
+                    "reports"),
+                   (200, reports, "Sotto-Batch: 1", "Sotto-Damaged:"),
+                   (200, reports, "Sotto-Batch: 1", "Sotto-Damaged: 1",
+                    "Sotto-Damaged: 1"),
+                   (200, reports, "Sotto-Batch: 1", "Sotto-Batch: 2"),
+                   (200, reports, "Sotto-Batch: 1",
+                    "Sotto-Damaged: 9999999999999999999"),
+                   (200, reports, "Sotto-Batch: 1", "Sotto-Damaged: " + "7" *
+                    80),
+                   (204, b"", "Sotto-Damaged: 1"), (204, b"", "Sotto-Batch: 1"),
+                   (410, b"{}"), (410, b"{}", "Sotto-Batch: 2"),
+                   (410, b"{}", "Sotto-Batch: 1", "Sotto-Damaged: 1")):
+        refused(device, lambda _, c, __, a=answer: send(c, *a) or True, 2,
+                "no batch of this mechanism's reports")
+
+
 def check_nonsense(device, reports):
     size = device.size
     refused(device, numbered({}), 2, "has released no reports")
@@ -126,6 +184,7 @@ def main():
     expect(len(reports) == 5 * device.size, "no five reports")
     check_right(device, reports)
     check_again(device, reports)
+    check_damaged(device, reports)
     check_nonsense(device, reports)
     check_usage(Stub(device.size))
     finish()

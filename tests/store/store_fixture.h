@@ -266,7 +266,9 @@ look_at_all(const char *at)
         assert_true(status != SOTTO_STATUS_OK || done);
     }
     store_checker_free(checker);
-    assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_FORMAT);
+    if (status != SOTTO_STATUS_OK && status != SOTTO_STATUS_FORMAT) {
+        fail_msg("%s", said.message);
+    }
     damage.places += status != SOTTO_STATUS_OK;
     return damage;
 }

@@ -114,6 +114,97 @@ test_half_moved(void **state)
 }
 
 static void
+spill(const char *path, const char *suffix, const void *data, size_t size)
+{
+    char name[800];
+    (void)snprintf(name, sizeof name, "%s%s", path, suffix);
+    FILE *file = fopen(name, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static bool
+is_there(const char *path, const char *suffix)
+{
+    char name[800];
+    (void)snprintf(name, sizeof name, "%s%s", path, suffix);
+    return access(name, F_OK) == 0;
+}
+
+/* What a crash leaves of a copy that was not whole is no store by its name, and
+   the next one removes it; tags without a file are no store either. */
+static void
+test_left_over(void **state)
+{
+    char tags[800];
+    struct store *store = NULL;
+    (void)state;
+    (void)new_path();
+    new_backup();
+    store = open_store(url);
+    (void)put_many(store, campaign_of(store, 1), 0, BEFORE);
+    move_window(store, ALL, 100);
+    spill(backup, ".part", "half", 4);
+    spill(backup, ".part-journal", "half", 4);
+    spill(backup, ".part.lock", "", 0);
+    (void)snprintf(tags, sizeof tags, "%s.part-tags", backup);
+    assert_int_equal(mkdir(tags, 0700), 0);
+    spill(tags, "/0000000000000009.tags", "half", 4);
+    MUST(store_backup(url, backup, &said));
+    store_free(store);
+    static const char *const gone[] = {".part",      ".part-journal",
+                                       ".part-wal",  ".part-shm",
+                                       ".part.lock", ".part-tags"};
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
+        assert_false(is_there(backup, gone[i]));
+    }
+    assert_int_equal(look_at_all(backup_url).places, 0);
+    assert_int_equal(read_all(backup_url, 1, 100, BEFORE, NULL, NULL), BEFORE);
+    assert_int_equal(unlink(backup), 0); /* as if it had not come to that */
+    store = NULL;
+    assert_int_equal(store_open(backup_url, false, &store, &said),
+                     SOTTO_STATUS_FORMAT);
+    assert_int_equal(store_backup(url, backup, &said), SOTTO_STATUS_FORMAT);
+    assert_non_null(strstr(said.message, "belongs to a store"));
+}
+
+/* A damaged payload is as damaged in the copy, and costs what it did; damage
+   that would be hidden there is not copied. */
+static void
+test_damaged(void **state)
+{
+    uint64_t wanted = mix(7 ^ 0x5a5a5a5a);
+    (void)state;
+    const char *path = new_path();
+    struct store *store = open_store(url);
+    (void)put_many(store, campaign_of(store, 1), 0, BEFORE);
+    move_window(store, ALL, 100);
+    store_free(store);
+    struct bytes file = raw(path, "");
+    size_t at = 0;
+    while (memcmp(file.data + at, &wanted, 8) != 0) {
+        at++;
+    }
+    file.data[at] ^= 1;
+    spill(path, "", file.data, file.size);
+    new_backup();
+    MUST(store_backup(url, backup, &said));
+    assert_int_equal(look_at_all(backup_url).reports, 1);
+    assert_int_equal(read_all(backup_url, 1, 99, BEFORE, NULL, NULL),
+                     BEFORE - 1);
+    file.data[at / PAGE * PAGE + 4] ^= 1; /* rows of that page */
+    spill(path, "", file.data, file.size);
+    new_backup();
+    enum sotto_status status = store_backup(url, backup, &said);
+    assert_true(status == SOTTO_STATUS_OK || status == SOTTO_STATUS_FORMAT);
+    assert_int_equal(is_there(backup, ""), status == SOTTO_STATUS_OK);
+    assert_true(status == SOTTO_STATUS_FORMAT ||
+                look_at_all(backup_url).places > 0);
+    free(file.data);
+}
+
+static void
 test_nothing_there(void **state)
 {
     (void)state;
@@ -128,8 +219,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_backup),
-        cmocka_unit_test(test_half_moved),
+        cmocka_unit_test(test_backup),        cmocka_unit_test(test_half_moved),
+        cmocka_unit_test(test_left_over),     cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_nothing_there),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -62,9 +62,25 @@ test_forget(void **state)
     put_all(store, other, 2, MANY + 400, MANY + 410);
     scrub(store);
     off_t before = file_size(path);
+    static const char *const kept[] = {".damaged", ".damaged-wal"};
+    for (size_t i = 0; i < 2; i++) { /* all is in what a repair kept */
+        char name[800];
+        (void)snprintf(name, sizeof name, "%s%s", path, kept[i]);
+        FILE *file = fopen(name, "wb");
+        assert_non_null(file);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(store_forget(store, hash_of(1), &counts, &said),
+                         SOTTO_STATUS_USAGE);
+        assert_non_null(strstr(said.message, name));
+        assert_int_equal(unlink(name), 0);
+    }
+    assert_int_equal(counts_of(store, c).released, MANY);
+    assert_false(counts_of(store, c).closed);
     MUST(store_forget(store, hash_of(1), &counts, &said));
     assert_int_equal(counts.released, MANY);
     assert_int_equal(counts.waiting, 50);
+    assert_true(counts_of(store, c).closed);
+    assert_false(counts_of(store, other).closed);
     assert_true(file_size(path) < before / 4);
     assert_int_equal(count_payloads(path, 0, MANY), 0);
     assert_int_equal(count_payloads(path, MANY + 200, MANY + 320), 0);

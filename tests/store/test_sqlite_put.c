@@ -1,5 +1,5 @@
 /*
- * test_sqlite_put.c: blocks: sorted, under random keys, and gone from memory;
+ * test_sqlite_put.c: blocks: sorted, at random places, and gone from memory;
  * and the folder that is flushed before anything is put.
  */
 #include "store/sqlite/sqlite_store.h"
@@ -35,9 +35,9 @@ is_sorted(const uint8_t *pairs, size_t count)
     return sorted;
 }
 
-/* In the order of keys, blocks do not follow the order of commits: Kendall's S,
-   by its standard deviation for a random order. |z| > 5 has probability below
-   10^-6. */
+/* In the order of places, blocks do not follow the order of commits: Kendall's
+   S, by its standard deviation for a random order. |z| > 5 has probability
+   below 10^-6. */
 static void
 test_blocks(void **state)
 {
@@ -56,7 +56,7 @@ test_blocks(void **state)
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL),
                      SQLITE_OK);
     assert_int_equal(
-        sqlite3_prepare_v2(db, "SELECT reports FROM incoming_0 ORDER BY key",
+        sqlite3_prepare_v2(db, "SELECT reports FROM incoming_0 ORDER BY place",
                            -1, &select, NULL),
         SQLITE_OK);
     for (; sqlite3_step(select) == SQLITE_ROW && blocks < COMMITS; blocks++) {
@@ -74,7 +74,7 @@ test_blocks(void **state)
     assert_int_equal(blocks, COMMITS);
     const double k = COMMITS;
     double z = sum / sqrt(k * (k - 1) * (2 * k + 5) / 18);
-    print_message("keys of blocks: z = %.2f\n", z);
+    print_message("places of blocks: z = %.2f\n", z);
     assert_true(fabs(z) < 5);
     store_free(store);
 }

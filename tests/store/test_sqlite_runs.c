@@ -5,7 +5,8 @@
  *
  * Levels are small here, so that few reports fill all of them.
  */
-#include "store/sqlite/sqlite_store.h"
+#include "bad_sector.h"
+#include "store/sqlite/sqlite_runs.h"
 #include "store_file.h"
 
 #include <dirent.h>
@@ -23,8 +24,11 @@ open_own(const char *path)
     void *own = NULL;
     uint32_t campaign = 0;
     MUST(store_sqlite.open(path, false, &own, &said));
-    MUST(store_sqlite.campaign(own, hash_of(1), "c", PAYLOAD_SIZE, &campaign,
-                               &said));
+    for (uint8_t i = 1; i < 3; i++) {
+        MUST(store_sqlite.campaign(own, hash_of(i), "c", PAYLOAD_SIZE,
+                                   &campaign, &said));
+        assert_int_equal(campaign, i);
+    }
     struct sqlite_store *store = own;
     store->runs.most[0] = 2000;
     store->runs.most[1] = 5000;
@@ -33,19 +37,26 @@ open_own(const char *path)
 }
 
 static size_t
-put_window(struct sqlite_store *store, uint64_t first, uint64_t last)
+put_reports(struct sqlite_store *store, uint8_t campaign, uint64_t first,
+            uint64_t last)
 {
     uint8_t report[REPORT_SIZE];
     size_t accepted = 0;
     MUST(store_sqlite.begin(store, &said));
     for (uint64_t i = first; i < last; i++) {
         enum store_answer answer = STORE_DUPLICATE;
-        fake_report(1, i, false, report);
-        MUST(store_sqlite.put(store, 1, report, &answer, &said));
+        fake_report(campaign, i, false, report);
+        MUST(store_sqlite.put(store, campaign, report, &answer, &said));
         accepted += answer == STORE_ACCEPTED;
     }
     MUST(store_sqlite.commit(store, &said));
     return accepted;
+}
+
+static size_t
+put_window(struct sqlite_store *store, uint64_t first, uint64_t last)
+{
+    return put_reports(store, 1, first, last);
 }
 
 static void
@@ -96,15 +107,15 @@ count_named(const struct sqlite_store *store, uint64_t *ret_tags)
 /* How many tags of a window a run has. */
 static size_t
 count_window(const struct sqlite_store *store, const struct sqlite_run *run,
-             uint64_t window)
+             uint8_t campaign, uint64_t window)
 {
     uint8_t report[REPORT_SIZE], tag[TAG_SIZE];
     size_t count = 0;
     for (uint64_t i = window * WINDOW; i < (window + 1) * WINDOW; i++) {
-        fake_report(1, i, false, report);
+        fake_report(campaign, i, false, report);
         sqlite_put_tag(store, report, tag);
-        count +=
-            run->file != NULL && tag_run_find(run->file, 1, tag) == TAG_RUN_YES;
+        count += run->file != NULL &&
+                 tag_run_find(run->file, campaign, tag) == TAG_RUN_YES;
     }
     return count;
 }
@@ -121,7 +132,7 @@ expect_mixed(const struct sqlite_store *store, uint64_t window)
         const struct sqlite_run *run[2] = {&store->runs.settled[i],
                                            &store->runs.descending[i]};
         for (size_t j = 0; j < 2; j++) {
-            size_t mine = count_window(store, run[j], window);
+            size_t mine = count_window(store, run[j], 1, window);
             uint64_t others = run[j]->tags - mine;
             assert_true(mine == 0 || others >= MIXED ||
                         run[j]->tags + MIXED >= all);
@@ -170,6 +181,167 @@ test_levels(void **state)
     }
 }
 
+/* Waits until all filters are in memory. */
+static void
+wait_for_filters(struct sqlite_store *store)
+{
+    const struct timespec pause = {0, 1000000};
+    bool whole = false;
+    for (int i = 0; i < 10000 && !whole; i++) {
+        whole = true;
+        MUST(store_sqlite.begin(store, &said));
+        MUST(store_sqlite.commit(store, &said));
+        for (unsigned l = 0; l < LEVELS; l++) {
+            const struct tag_run *run[2] = {store->runs.settled[l].file,
+                                            store->runs.descending[l].file};
+            for (size_t j = 0; j < 2; j++) {
+                whole = whole && (run[j] == NULL || store->job[l] != NULL ||
+                                  tag_filter_is_whole(run[j]));
+            }
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    assert_true(whole);
+}
+
+/* Filters are read again after a start; what was merged has its own at once. */
+static void
+test_filters(void **state)
+{
+    const char *path = new_path();
+    struct sqlite_store *store = open_own(path);
+    (void)state;
+    for (uint64_t w = 0; w < WINDOWS; w++) {
+        (void)put_window(store, w * WINDOW, (w + 1) * WINDOW);
+        end_window(store, ALL);
+        assert_true(tag_filter_is_whole(store->runs.settled[0].file));
+    }
+    store_sqlite.close(store);
+    store = open_own(path);
+    assert_int_equal(put_window(store, 0, 2 * WINDOW), 0);
+    wait_for_filters(store);
+    assert_int_equal(put_window(store, 0, WINDOWS * WINDOW), 0);
+    assert_int_equal(
+        put_window(store, WINDOWS * WINDOW, (WINDOWS + 1) * WINDOW), WINDOW);
+    store_sqlite.close(store);
+}
+
+/* ---- Forgetting ---------------------------------------------------------- */
+
+/* After a campaign was forgotten, level 0 has tags of the other's windows in
+   equal shares, however old they are, and the next window is mixed with them:
+   not just with the few of the other's that level 0 had. */
+static void
+test_forgotten(void **state)
+{
+    const char *path = new_path();
+    struct store_counts counts;
+    uint64_t tags = 0, old = 20;
+    (void)state;
+    struct sqlite_store *store = open_own(path);
+    for (uint64_t w = 0; w < old; w++) {
+        (void)put_reports(store, 2, w * WINDOW, (w + 1) * WINDOW);
+        end_window(store, ALL);
+    }
+    for (uint64_t w = 0; w < WINDOWS; w++) {
+        (void)put_reports(store, 1, w * WINDOW, (w + 1) * WINDOW);
+        end_window(store, ALL);
+    }
+    MUST(store_sqlite.forget(store, hash_of(1), &counts, &said));
+    assert_int_equal(count_files(path), count_named(store, &tags));
+    assert_int_equal(tags, old * WINDOW);
+    assert_true(store->runs.settled[0].tags > 800 &&
+                store->runs.settled[0].tags < 1200);
+    for (uint64_t w = 0; w < old; w++) {
+        size_t here = count_window(store, &store->runs.settled[0], 2, w);
+        assert_true(here > 10 && here < 100); /* 50, deviation 7 */
+    }
+    assert_int_equal(put_reports(store, 2, 0, old * WINDOW), 0);
+    (void)put_reports(store, 2, old * WINDOW, (old + 1) * WINDOW);
+    end_window(store, ALL);
+    assert_true(store->runs.settled[0].tags >= WINDOW + 800);
+    assert_int_equal(count_window(store, &store->runs.settled[0], 2, old),
+                     WINDOW);
+    store_sqlite.close(store);
+    assert_int_equal(look_at_all(url).places + look_at_all(url).reports, 0);
+}
+
+/* What is left may be few: then level 0 has them all. */
+static void
+test_few_left(void **state)
+{
+    const char *path = new_path();
+    struct store_counts counts;
+    uint64_t tags = 0;
+    (void)state;
+    struct sqlite_store *store = open_own(path);
+    (void)put_reports(store, 2, 0, 300);
+    end_window(store, ALL);
+    for (uint64_t w = 0; w < WINDOWS; w++) {
+        (void)put_reports(store, 1, w * WINDOW, (w + 1) * WINDOW);
+        end_window(store, ALL);
+    }
+    MUST(store_sqlite.forget(store, hash_of(1), &counts, &said));
+    assert_int_equal(count_named(store, &tags), 1);
+    assert_int_equal(store->runs.settled[0].tags, 300);
+    assert_int_equal(put_reports(store, 2, 0, 300), 0);
+    MUST(store_sqlite.forget(store, hash_of(2), &counts, &said));
+    assert_int_equal(count_named(store, &tags), 0);
+    assert_int_equal(count_files(path), 0);
+    store_sqlite.close(store);
+}
+
+/* ---- Failures ------------------------------------------------------------ */
+
+/* A transaction in which nothing is put. */
+static void
+tend(struct sqlite_store *store)
+{
+    const struct timespec pause = {0, 2000000};
+    bool done = false;
+    MUST(store_sqlite.begin(store, &said));
+    MUST(store_sqlite.advance(store, 1, 100, &done, &said));
+    MUST(store_sqlite.commit(store, &said));
+    (void)nanosleep(&pause, NULL);
+}
+
+/* A merge that the disk does not take is tried again later, and until then all
+   is known. */
+static void
+test_disk_refuses(void **state)
+{
+    const char *path = new_path();
+    uint64_t w = 0, tags = 0;
+    (void)state;
+    struct sqlite_store *store = open_own(path);
+    while (store->runs.settled[1].file == NULL ||
+           store->runs.descending[1].file == NULL) {
+        assert_true(w < WINDOWS);
+        (void)put_window(store, w * WINDOW, (w + 1) * WINDOW);
+        end_window(store, ALL);
+        w++;
+    }
+    sqlite_runs_drop(store, 1); /* it may have begun */
+    bad_sector_writes();
+    for (int i = 0; i < 1000 && store->resting[1] == 0; i++) {
+        tend(store);
+    }
+    bad_sector_none();
+    assert_true(store->resting[1] > 0);
+    assert_null(store->job[1]);
+    assert_non_null(store->runs.descending[1].file);
+    assert_int_equal(count_files(path), count_named(store, &tags));
+    assert_int_equal(tags, w * WINDOW);
+    assert_int_equal(put_window(store, 0, w * WINDOW), 0);
+    store->resting[1] = 0;
+    for (int i = 0; i < 1000 && store->runs.descending[1].file != NULL; i++) {
+        tend(store);
+    }
+    assert_null(store->runs.descending[1].file);
+    assert_int_equal(put_window(store, 0, w * WINDOW), 0);
+    store_sqlite.close(store);
+}
+
 /* A rollback anywhere undoes what was taken over, and its files go. */
 static void
 test_rolled_back(void **state)
@@ -186,6 +358,7 @@ test_rolled_back(void **state)
         MUST(store_sqlite.advance(store, w % 2 == 0 ? ALL : 10, 100, &done,
                                   &said));
         store_sqlite.rollback(store);
+        assert_true(w > 0 || count_files(path) == 0);
         assert_int_equal(put_window(store, 0, (w + 1) * WINDOW), 0);
         end_window(store, ALL);
         assert_int_equal(put_window(store, 0, (w + 1) * WINDOW), 0);
@@ -301,10 +474,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_rolled_back),
-        cmocka_unit_test(test_files_go),
-        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_levels),       cmocka_unit_test(test_rolled_back),
+        cmocka_unit_test(test_files_go),     cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_forgotten),    cmocka_unit_test(test_few_left),
+        cmocka_unit_test(test_disk_refuses), cmocka_unit_test(test_killed),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

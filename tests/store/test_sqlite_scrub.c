@@ -4,6 +4,8 @@
  */
 #include "store_file.h"
 
+#include "store/sql_sums.h"
+
 #include <math.h>
 #include <sqlite3.h>
 
@@ -323,7 +325,9 @@ test_dirty_pages(void **state)
     move_window(store, ALL, 5000);
     scrub(store);
     store_free(store);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, SQL_SUMS_VFS),
+        SQLITE_OK);
     assert_int_equal(sqlite3_exec(db,
                                   "PRAGMA secure_delete=OFF; DELETE FROM held",
                                   NULL, NULL, NULL),

@@ -6,7 +6,8 @@
 #include "store_file.h"
 
 #define STUCK 1500u
-#define EACH 200u /* of the other campaign, a window */
+#define EACH 84u /* of the other campaign, a window: they fit into a row */
+#define ROW 3900 /* bytes that a row may have, if it is to be stuck */
 
 static struct sqlite_store *
 open_own(const char *path)
@@ -116,13 +117,13 @@ test_stuck(void **state)
     (void)state;
     memset(times, 0, sizeof times);
     store->limits.aside_bytes = (size_t)300 * (TAG_SIZE + PAYLOAD_SIZE);
-    int usual = sqlite3_limit(store->sql.db, SQLITE_LIMIT_LENGTH, 30000);
+    int usual = sqlite3_limit(store->sql.db, SQLITE_LIMIT_LENGTH, ROW);
     for (int window = 0; window < 10; window++, two += EACH) {
         for (int i = 0; i < 10 && one < STUCK; i++, one += STUCK / 20) {
             put_all(store, 1, one, one + STUCK / 20);
         }
         put_all(store, 2, two, two + EACH);
-        size_t failures = move_on(store, 100, SOTTO_STATUS_REFUSED);
+        size_t failures = move_on(store, 80, SOTTO_STATUS_REFUSED);
         assert_int_equal(failures, 1);
         assert_non_null(strstr(said.message, "longer than SQLite"));
         check_totals(store);
@@ -134,15 +135,15 @@ test_stuck(void **state)
         if (window == 5) { /* and after a start */
             store_sqlite.close(store);
             store = open_own(path);
-            (void)sqlite3_limit(store->sql.db, SQLITE_LIMIT_LENGTH, 30000);
+            (void)sqlite3_limit(store->sql.db, SQLITE_LIMIT_LENGTH, ROW);
         }
     }
     assert_int_equal(one, STUCK);
     (void)sqlite3_limit(store->sql.db, SQLITE_LIMIT_LENGTH, usual);
-    assert_int_equal(move_on(store, 100, SOTTO_STATUS_OK), 0);
+    assert_int_equal(move_on(store, 80, SOTTO_STATUS_OK), 0);
     store_sqlite.close(store);
-    assert_int_equal(read_all(url, 1, 100, STUCK, times[0], NULL), STUCK);
-    assert_int_equal(read_all(url, 2, 100, two, times[1], NULL), two);
+    assert_int_equal(read_all(url, 1, 80, STUCK, times[0], NULL), STUCK);
+    assert_int_equal(read_all(url, 2, 80, two, times[1], NULL), two);
     for (uint64_t i = 0; i < two; i++) {
         assert_int_equal(times[0][i], i < STUCK);
         assert_int_equal(times[1][i], 1);
@@ -155,10 +156,10 @@ test_both_stuck(void **state)
 {
     struct sqlite_store *store = open_own(new_path());
     (void)state;
-    int usual = sqlite3_limit(store->sql.db, SQLITE_LIMIT_LENGTH, 30000);
-    for (uint64_t i = 0; i < STUCK; i += 100) {
-        put_all(store, 1, i, i + 100);
-        put_all(store, 2, i, i + 100);
+    int usual = sqlite3_limit(store->sql.db, SQLITE_LIMIT_LENGTH, ROW);
+    for (uint64_t i = 0; i < STUCK; i += 75) {
+        put_all(store, 1, i, i + 75);
+        put_all(store, 2, i, i + 75);
     }
     assert_int_equal(move_on(store, 100, SOTTO_STATUS_REFUSED), 2);
     check_totals(store);

@@ -4,6 +4,8 @@
  */
 #include "store_file.h"
 
+#include "store/sql_sums.h"
+
 #include <sqlite3.h>
 #include <time.h>
 
@@ -45,12 +47,19 @@ expect_closed(const char *piece)
     assert_null(reader);
 }
 
+/* Whether or not its pages have sums. */
 static void
 alter(const char *path, const char *text)
 {
     sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sql_sums_register(), SQLITE_OK);
+    assert_int_equal(sqlite3_open_v2(path, &db,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                                     SQL_SUMS_VFS),
+                     SQLITE_OK);
+    if (sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) {
+        fail_msg("'%s': %s", text, sqlite3_errmsg(db));
+    }
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
@@ -106,15 +115,28 @@ test_contradictions(void **state)
         "UPDATE run SET lost = 1",
         "INSERT INTO run VALUES (99, 2, 0, 1, 0)",
         "INSERT INTO incoming_1 SELECT * FROM incoming_0",
-        ("INSERT INTO incoming_0 SELECT 1, zeroblob(16), reports FROM "
-         "incoming_0"),
+        "INSERT INTO incoming_0 SELECT place + 1, reports FROM incoming_0",
         "UPDATE incoming_0 SET reports = substr(reports, 2)",
-        "UPDATE incoming_0 SET campaign = 2",
+        "UPDATE incoming_0 SET place = place + (1 << 43)",
         "UPDATE held SET payload = substr(payload, 2)",
         "UPDATE held SET campaign = 7",
         "UPDATE batch SET count = count + 1",
         "UPDATE batch SET number = 3",
         "UPDATE batch SET campaign = 2",
+        "UPDATE batch SET first = 2",
+        "UPDATE batch SET chunks = 2",
+        "UPDATE batch SET sum = 4294967295 - sum",
+        "UPDATE released SET place = 7",
+        "UPDATE released SET reports = substr(reports, 2)",
+        "DELETE FROM released",
+        "INSERT INTO released SELECT 99, reports FROM released",
+        "UPDATE spare_campaign SET name = 'x'",
+        "DELETE FROM spare_meta",
+        "UPDATE spare_move SET active = 1 - active",
+        "UPDATE spare_total SET released = released + 1",
+        "DELETE FROM spare_run",
+        "INSERT INTO spare_closed VALUES (1)",
+        "DROP TRIGGER meta_updated",
         "UPDATE move SET active = 1",
         "UPDATE move SET active = 1, stage = 2",
         "DELETE FROM move",

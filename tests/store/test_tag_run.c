@@ -3,11 +3,13 @@
  * the same tags make the same bytes, whatever came first; and a damaged page is
  * told of, and costs itself.
  */
+#include "bad_sector.h"
 #include "fail_alloc.h"
 #include "store/tag_run.h"
 #include "store_fixture.h"
 
 #include <math.h>
+#include <pthread.h>
 
 #define TAGS 60000u
 #define SAME 3000u
@@ -30,6 +32,16 @@ open_run(const char *name)
     struct tag_run *run = NULL;
     MUST(tag_run_open(in_folder(name), owner, &run, &said));
     return run;
+}
+
+/* Reads the filters into memory. */
+static void
+load(struct tag_run *run)
+{
+    static const atomic_bool stop;
+    assert_true(tag_filter_prepare(run));
+    tag_filter_load(run, &stop);
+    assert_true(tag_filter_is_whole(run));
 }
 
 static bool
@@ -56,6 +68,7 @@ merge(size_t first, size_t last, const char *a, const char *b, const char *to)
                             .path = {name, NULL}};
     MUST(tag_merge(&all, &said));
     assert_int_equal(all.lost, 0);
+    tag_merge_clear(&all);
     tag_run_close(run[0]);
     tag_run_close(run[1]);
 }
@@ -77,15 +90,19 @@ test_found(void **state)
     assert_int_equal(tag_run_count(run), TAGS);
     assert_int_equal(tag_run_check(run, 0, UINT64_MAX), 0);
     assert_int_equal(tag_run_count(none), 0);
-    for (uint32_t i = 0; i < 3 * TAGS; i++) {
-        uint32_t campaign = 1 + i % TAGS % 2 * 2;
-        struct window_tag mine = tag_of(campaign, i);
-        struct window_tag other = tag_of(4 - campaign, i);
-        struct window_tag no = tag_of(2, i);
-        assert_int_equal(has(run, &mine), i < TAGS);
-        assert_false(has(run, &other));
-        assert_false(has(run, &no));
-        assert_false(has(none, &mine));
+    for (int filtered = 0; filtered < 2; filtered++) {
+        for (uint32_t i = 0; i < 3 * TAGS; i++) {
+            uint32_t campaign = 1 + i % TAGS % 2 * 2;
+            struct window_tag mine = tag_of(campaign, i);
+            struct window_tag other = tag_of(4 - campaign, i);
+            struct window_tag no = tag_of(2, i);
+            assert_int_equal(has(run, &mine), i < TAGS);
+            assert_false(has(run, &other));
+            assert_false(has(run, &no));
+            assert_false(has(none, &mine));
+        }
+        load(run);
+        load(none);
     }
     /* 10 bytes, 12 bits of a filter, and a little */
     assert_true(tag_run_pages(run) * RUN_PAGE < TAGS * 12 + 8 * RUN_PAGE);
@@ -127,20 +144,13 @@ test_filter(void **state)
     }
     merge(0, TAGS, NULL, NULL, "f");
     struct tag_run *run = open_run("f");
-    uint64_t blocks = run->section[0].filter_blocks;
+    load(run);
+    for (uint32_t i = 0; i < TAGS; i++) {
+        assert_true(tag_filter_may_have(run, 1, tag[i].tag));
+    }
     for (uint32_t i = TAGS; i < 3 * TAGS; i++) {
         struct window_tag no = tag_of(1, i);
-        uint64_t block = tag_run_block(no.tag, blocks);
-        uint64_t places = tag_run_places(no.tag);
-        const uint8_t *bits =
-            run->map +
-            (run->section[0].filter_page + block / RUN_PAGE_BLOCKS) * RUN_PAGE +
-            block % RUN_PAGE_BLOCKS * RUN_BLOCK;
-        bool all = true;
-        for (unsigned k = 0; k < RUN_FILTER_BITS; k++, places >>= 9) {
-            all = all && (bits[places / 8 % 64] >> places % 8 & 1) != 0;
-        }
-        through += all;
+        through += tag_filter_may_have(run, 1, no.tag);
     }
     print_message("%.2f%% of new tags are looked for in vain\n",
                   100.0 * (double)through / (2 * TAGS));
@@ -209,6 +219,7 @@ test_coin(void **state)
         .owner = owner, .tag = tag, .tags = TAGS, .path = {name[0], name[1]}};
     MUST(tag_merge(&all, &said));
     assert_int_equal(all.count[0] + all.count[1], TAGS);
+    tag_merge_clear(&all);
     struct tag_run *run[2] = {open_run("coin0"), open_run("coin1")};
     for (uint32_t window = 0; window < 60; window++) {
         double here = 0;
@@ -292,6 +303,7 @@ test_page_is_lost(void **state)
         .owner = owner, .run = {run, NULL}, .path = {name, NULL}};
     MUST(tag_merge(&all, &said));
     assert_int_equal(all.lost, 1);
+    tag_merge_clear(&all);
     assert_int_equal(all.count[0], 5000 - RUN_PAGE_TAGS);
     tag_run_close(run);
     run = open_run("l2");
@@ -302,6 +314,316 @@ test_page_is_lost(void **state)
     }
     assert_int_equal(found, 5000 - RUN_PAGE_TAGS);
     tag_run_close(run);
+}
+
+/* ---- Bad sectors --------------------------------------------------------- */
+
+#define LARGE 400000u
+
+static struct window_tag large[LARGE];
+
+static void
+merge_large(size_t first, size_t last, const char *to)
+{
+    char name[600];
+    (void)snprintf(name, sizeof name, "%s", in_folder(to));
+    for (size_t i = first; i < last; i++) {
+        large[i] = tag_of((uint32_t)(1 + i % 5 / 4),
+                          i); /* four fifths are campaign 1's */
+    }
+    window_tags_sort(large + first, last - first);
+    struct tag_merge all = {.owner = owner,
+                            .tag = large + first,
+                            .tags = last - first,
+                            .path = {name, NULL}};
+    MUST(tag_merge(&all, &said));
+    tag_merge_clear(&all);
+}
+
+/* Page `page` becomes one that is damaged, or one that the disk does not
+   give. */
+static void
+spoil(const char *name, uint64_t page, bool damaged)
+{
+    if (damaged) {
+        flip(name, (long)(page * RUN_PAGE + 100));
+    } else {
+        bad_sector_reads(in_folder(name), (off_t)(page * RUN_PAGE), RUN_PAGE);
+    }
+}
+
+/* Where pages of the filter are wrong, tags are looked for in pages. */
+static void
+test_filter_is_spoilt(void **state)
+{
+    (void)state;
+    for (int damaged = 0; damaged < 2; damaged++) {
+        size_t vain = 0;
+        for (uint32_t i = 0; i < TAGS; i++) {
+            tag[i] = tag_of(1, i);
+        }
+        merge(0, TAGS, NULL, NULL, "s");
+        struct tag_run *run = open_run("s");
+        for (uint64_t p = 1; p < 4; p++) {
+            spoil("s", run->section[0].filter_page + p, damaged);
+        }
+        load(run);
+        for (uint32_t i = 0; i < 2 * TAGS; i++) {
+            struct window_tag one = tag_of(1, i);
+            assert_int_equal(has(run, &one), i < TAGS);
+            vain += i >= TAGS && tag_filter_may_have(run, 1, one.tag);
+        }
+        assert_true(vain > TAGS / 10 && vain < TAGS / 5); /* 3 of 23 pages */
+        tag_run_close(run);
+        bad_sector_none();
+    }
+}
+
+/* Where pages of tags are wrong, those in all others are found, and of those
+   that would be there nobody says that they are not. */
+static void
+test_tags_are_spoilt(void **state)
+{
+    static const uint64_t pages[] = {3, 4, 5, 40, 80, 0, 146};
+    (void)state;
+    for (int damaged = 0; damaged < 2; damaged++) {
+        size_t lost = 0, doubtful = 0;
+        for (uint32_t i = 0; i < TAGS; i++) {
+            tag[i] = tag_of(1, i);
+        }
+        merge(0, TAGS, NULL, NULL, "t");
+        struct tag_run *run = open_run("t");
+        for (size_t p = 0; p < sizeof pages / sizeof *pages; p++) {
+            spoil("t", run->section[0].tag_page + pages[p], damaged);
+        }
+        for (uint32_t i = 0; i < 2 * TAGS; i++) {
+            struct window_tag one = tag_of(1, i);
+            enum tag_run_answer answer = tag_run_find(run, 1, one.tag);
+            assert_true(answer != TAG_RUN_FAILED);
+            assert_true(i < TAGS ? answer != TAG_RUN_NO
+                                 : answer != TAG_RUN_YES);
+            lost += i < TAGS && answer == TAG_RUN_DAMAGED;
+            doubtful += i >= TAGS && answer == TAG_RUN_DAMAGED;
+        }
+        /* the last one is page 146 */
+        assert_int_equal(lost, 6 * RUN_PAGE_TAGS + TAGS % RUN_PAGE_TAGS);
+        assert_true(doubtful > 6 * RUN_PAGE_TAGS &&
+                    doubtful < 9 * RUN_PAGE_TAGS);
+        assert_int_equal(tag_run_check(run, 0, UINT64_MAX), 7);
+        tag_run_close(run);
+        bad_sector_none();
+    }
+}
+
+/* A sector of a source that cannot be read costs its tags, and no more; one
+   that cannot be written costs nothing. */
+static void
+test_sector_is_lost(void **state)
+{
+    char name[600];
+    struct tag_merge all = {.owner = owner, .path = {name, NULL}};
+    (void)state;
+    merge_large(0, LARGE, "n");
+    (void)snprintf(name, sizeof name, "%s", in_folder("n2"));
+    struct tag_run *run = open_run("n");
+    all.run[0] = run;
+    bad_sector_reads(in_folder("n"),
+                     (off_t)((run->section[0].tag_page + 70) * RUN_PAGE) + 512,
+                     512);
+    bad_sector_writes();
+    assert_int_equal(tag_merge(&all, &said), SOTTO_STATUS_IO);
+    assert_int_equal(access(name, F_OK), -1);
+    tag_merge_clear(&all);
+    bad_sector_none();
+    bad_sector_reads(in_folder("n"),
+                     (off_t)((run->section[0].tag_page + 70) * RUN_PAGE) + 512,
+                     512);
+    all.lost = 0;
+    MUST(tag_merge(&all, &said));
+    tag_merge_clear(&all);
+    bad_sector_none();
+    assert_int_equal(all.lost, 1);
+    assert_int_equal(all.count[0], LARGE - RUN_PAGE_TAGS);
+    struct tag_run *less = open_run("n2");
+    assert_int_equal(tag_run_check(less, 0, UINT64_MAX), 0);
+    size_t found = 0;
+    for (uint32_t i = 0; i < LARGE; i += 3) {
+        found += has(less, &large[i]);
+        assert_true(has(run, &large[i]));
+    }
+    assert_true(found + RUN_PAGE_TAGS / 3 + 1 >= (LARGE + 2) / 3);
+    tag_run_close(run);
+    tag_run_close(less);
+}
+
+/* ---- One filter follows another ------------------------------------------ */
+
+struct following {
+    struct tag_merge merge;
+    atomic_bool done;
+};
+
+static void *
+merge_beside(void *context)
+{
+    struct following *following = context;
+    MUST(tag_merge(&following->merge, &said));
+    atomic_store(&following->done, true);
+    return NULL;
+}
+
+/* While two runs are merged, what they have is found and what they have not is
+   not; their filters shrink as that of the third grows, and it is as if it had
+   been read. */
+static void
+test_followed(void **state)
+{
+    char name[600];
+    struct following following = {
+        .merge = {.owner = owner, .path = {name, NULL}, .moves = true}};
+    struct tag_run *run[2];
+    pthread_t thread;
+    (void)state;
+    (void)snprintf(name, sizeof name, "%s", in_folder("f3"));
+    merge_large(0, LARGE / 4, "f1");
+    merge_large(LARGE / 4, LARGE, "f2");
+    for (size_t i = 0; i < 2; i++) {
+        run[i] = open_run(i == 0 ? "f1" : "f2");
+        load(run[i]);
+        following.merge.run[i] = run[i];
+        run[i]->next = &following.merge.filter[0];
+    }
+    assert_int_equal(pthread_create(&thread, NULL, merge_beside, &following),
+                     0);
+    uint32_t asked = 0, vain = 0;
+    bool done = false;
+    for (uint32_t i = 0; !done || asked < 100000; i = (i + 7919) % LARGE) {
+        uint32_t campaign = 1 + i % 5 / 4;
+        struct window_tag one = tag_of(campaign, i);
+        struct window_tag no = tag_of(campaign, i + LARGE);
+        tag_run_prefetch(run[0], campaign, no.tag);
+        assert_int_equal(has(run[0], &one), i < LARGE / 4);
+        assert_int_equal(has(run[1], &one), i >= LARGE / 4);
+        assert_false(has(run[0], &no));
+        vain += tag_filter_may_have(run[1], campaign, no.tag);
+        done = atomic_load(&following.done);
+        asked++;
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(vain < asked / 10);
+    struct tag_filter *filter = following.merge.filter[0];
+    for (size_t i = 0; i < 2; i++) {
+        const struct tag_filter *old = run[i]->filter;
+        assert_true(old->from > old->first + (old->end - old->first) / 3);
+        assert_false(tag_filter_is_whole(run[i]));
+        run[i]->next = NULL;
+        assert_true(has(run[1], &large[LARGE - 1]) ||
+                    has(run[0], &large[LARGE - 1]));
+        load(run[i]);
+        tag_run_close(run[i]);
+    }
+    struct tag_run *third = open_run("f3");
+    load(third);
+    assert_int_equal(third->filter->end, filter->end);
+    assert_memory_equal(third->filter->page + filter->first * RUN_PAGE,
+                        filter->page + filter->first * RUN_PAGE,
+                        (filter->end - filter->first) * RUN_PAGE);
+    tag_run_close(third);
+    tag_merge_clear(&following.merge);
+}
+
+#define STOPS 40u
+
+struct stopping {
+    struct tag_run *run[2];
+    uint32_t stops;
+    uint32_t between; /* stops at which part of the new filter is there */
+};
+
+/* Gives tags that stand at equal distances, and looks at what is known when
+   the merge comes to each. */
+static bool
+stop_and_ask(void *context, uint8_t to[TAG_SIZE])
+{
+    struct stopping *stopping = context;
+    const struct tag_filter *old = stopping->run[1]->filter;
+    for (uint32_t i = stopping->stops; i < LARGE; i += 97) {
+        struct window_tag one = tag_of(1 + i % 5 / 4, i);
+        const struct tag_run *run = stopping->run[i >= LARGE / 4];
+        assert_int_equal(tag_run_find(run, one.campaign, one.tag), TAG_RUN_YES);
+    }
+    stopping->between += old->from > old->first;
+    memset(to, 0, TAG_SIZE);
+    to[0] = (uint8_t)(256 / STOPS * stopping->stops++);
+    return true;
+}
+
+/* At any moment of a merge all is known. */
+static void
+test_known_meanwhile(void **state)
+{
+    char name[600];
+    struct stopping stopping = {.stops = 0};
+    const struct run_section section = {.campaign = 1, .count = STOPS};
+    struct tag_merge all = {.owner = owner,
+                            .path = {name, NULL},
+                            .streamed = &section,
+                            .streams = 1,
+                            .next = stop_and_ask,
+                            .context = &stopping,
+                            .moves = true};
+    (void)state;
+    (void)snprintf(name, sizeof name, "%s", in_folder("k3"));
+    merge_large(0, LARGE / 4, "k1");
+    merge_large(LARGE / 4, LARGE, "k2");
+    for (size_t i = 0; i < 2; i++) {
+        stopping.run[i] = open_run(i == 0 ? "k1" : "k2");
+        load(stopping.run[i]);
+        all.run[i] = stopping.run[i];
+        stopping.run[i]->next = &all.filter[0];
+    }
+    MUST(tag_merge(&all, &said));
+    assert_int_equal(stopping.stops, STOPS);
+    assert_true(stopping.between > STOPS / 4);
+    tag_merge_clear(&all);
+    tag_run_close(stopping.run[0]);
+    tag_run_close(stopping.run[1]);
+}
+
+/* About 5,000 tags of each campaign by lot, or all it has. */
+static void
+test_drawn(void **state)
+{
+    char name[2][600];
+    size_t few = 0;
+    (void)state;
+    for (uint32_t i = 0; i < TAGS; i++) {
+        tag[i] = tag_of(i % 20 == 0 ? 2 : 1, i);
+    }
+    window_tags_sort(tag, TAGS);
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(name[i], sizeof name[i], "%s%zu", in_folder("drawn"), i);
+    }
+    struct tag_merge all = {.owner = owner,
+                            .tag = tag,
+                            .tags = TAGS,
+                            .drawn = 5000,
+                            .path = {name[0], name[1]}};
+    MUST(tag_merge(&all, &said));
+    tag_merge_clear(&all);
+    assert_int_equal(all.count[0] + all.count[1], TAGS);
+    /* 3,000 of campaign 2; six deviations of 68 of campaign 1 */
+    assert_true(all.count[0] > 8000 - 410 && all.count[0] < 8000 + 410);
+    struct tag_run *run = open_run("drawn0"), *rest = open_run("drawn1");
+    load(run);
+    load(rest);
+    for (uint32_t i = 0; i < TAGS; i++) {
+        assert_true(has(run, &tag[i]) != has(rest, &tag[i]));
+        few += tag[i].campaign == 2 && has(run, &tag[i]);
+    }
+    assert_int_equal(few, TAGS / 20);
+    tag_run_close(run);
+    tag_run_close(rest);
 }
 
 static void
@@ -343,6 +665,7 @@ test_without(void **state)
     struct tag_merge all = {
         .owner = owner, .run = {run, NULL}, .without = 2, .path = {name, NULL}};
     MUST(tag_merge(&all, &said));
+    tag_merge_clear(&all);
     tag_run_close(run);
     run = open_run("w2");
     assert_int_equal(tag_run_count(run), 2000);
@@ -367,6 +690,7 @@ test_no_memory(void **state)
             .owner = owner, .tag = tag, .tags = 1, .path = {name, NULL}};
         fail_alloc_at(n);
         status = tag_merge(&all, &said);
+        tag_merge_clear(&all);
         if (status == SOTTO_STATUS_OK) {
             status = tag_run_open(name, owner, &run, &said);
         } else {
@@ -383,11 +707,22 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),        cmocka_unit_test(test_crowded),
-        cmocka_unit_test(test_filter),       cmocka_unit_test(test_no_history),
-        cmocka_unit_test(test_coin),         cmocka_unit_test(test_every_page),
-        cmocka_unit_test(test_page_is_lost), cmocka_unit_test(test_not_ours),
-        cmocka_unit_test(test_without),      cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_found),
+        cmocka_unit_test(test_crowded),
+        cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_no_history),
+        cmocka_unit_test(test_coin),
+        cmocka_unit_test(test_every_page),
+        cmocka_unit_test(test_page_is_lost),
+        cmocka_unit_test(test_not_ours),
+        cmocka_unit_test(test_without),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_filter_is_spoilt),
+        cmocka_unit_test(test_tags_are_spoilt),
+        cmocka_unit_test(test_sector_is_lost),
+        cmocka_unit_test(test_followed),
+        cmocka_unit_test(test_drawn),
+        cmocka_unit_test(test_known_meanwhile),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

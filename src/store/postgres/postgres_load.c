@@ -69,6 +69,38 @@ postgres_seal(struct postgres_store *store, const struct window_seal *seal,
 
 /* ---- Campaigns ----------------------------------------------------------- */
 
+enum sotto_status
+postgres_fail_closed(const struct postgres_store *store, uint32_t number,
+                     struct sotto_error *err)
+{
+    return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                     "the store '%s' has forgotten campaign %u, and takes "
+                     "nothing of it any more: serve it no more",
+                     host_shown(store->link.url), number);
+}
+
+/* postgres_forget.c closes it with a lock that waits for this one, and for that
+   of a put (postgres_put.c). */
+enum sotto_status
+postgres_load_open(struct postgres_store *store, uint32_t number,
+                   bool *ret_open, struct sotto_error *err)
+{
+    static const char text[] =
+        "SELECT 1 FROM campaign WHERE number = $1::int8::int4 AND NOT closed "
+        "FOR KEY SHARE";
+    PGresult *result = NULL;
+    enum sotto_status status = postgres_begin(&store->link, err);
+    status = HOST_THEN(status,
+                       postgres_call(&store->link, text,
+                                     POSTGRES_VALUES(POSTGRES_NUMBER(number)),
+                                     &result, err));
+    if (status == SOTTO_STATUS_OK) {
+        *ret_open = PQntuples(result) == 1;
+    }
+    PQclear(result);
+    return status;
+}
+
 static bool
 read_u32(const PGresult *result, int row, int column, uint32_t *ret_value)
 {
@@ -243,28 +275,29 @@ take_block(void *context, const PGresult *row, struct sotto_error *err)
     return status;
 }
 
-/* A list of tags that were in `seen` already. */
+/* A list of tags of one campaign that were in `seen` already. */
 static enum sotto_status
 take_dropped(void *context, const PGresult *row, struct sotto_error *err)
 {
     struct postgres_store *store = context;
-    const struct window_seal seal = {store->move.key[1 - store->move.active], 0,
-                                     PURPOSE_DROPPED};
-    struct window_tag tag;
+    struct window_seal seal = {store->move.key[1 - store->move.active], 0,
+                               PURPOSE_DROPPED};
     uint8_t *plain = NULL;
-    size_t size = 0, each = sizeof tag.campaign + TAG_SIZE;
+    size_t size = 0;
+    if (!read_u32(row, 0, 0, &seal.campaign)) {
+        return postgres_fail_damaged(store, "a tag is of no campaign", err);
+    }
     enum sotto_status status =
-        postgres_unseal(store, &seal, row, 0, &plain, &size, err);
+        postgres_unseal(store, &seal, row, 1, &plain, &size, err);
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    if (!window_tags_reserve(&store->dropped, size / each)) {
+    if (!window_tags_reserve(&store->dropped, size / TAG_SIZE)) {
         status = host_fail_memory(err);
     }
-    for (size_t i = 0; i < size / each && status == SOTTO_STATUS_OK; i++) {
-        memcpy(&tag.campaign, plain + i * each, sizeof tag.campaign);
-        memcpy(tag.tag, plain + i * each + sizeof tag.campaign, TAG_SIZE);
-        (void)window_tags_add(&store->dropped, tag.campaign, tag.tag);
+    for (size_t i = 0; i < size / TAG_SIZE && status == SOTTO_STATUS_OK; i++) {
+        (void)window_tags_add(&store->dropped, seal.campaign,
+                              plain + i * TAG_SIZE);
     }
     host_wipe_free(plain, size);
     return status;
@@ -295,11 +328,11 @@ load_windows(struct postgres_store *store, struct sotto_error *err)
                       "SELECT key, campaign, sealed FROM incoming "
                       "WHERE collector = $1::uuid",
                       id, take_block, store, err);
-    status = HOST_THEN(
-        status,
-        postgres_each(&store->link,
-                      "SELECT sealed FROM dropped WHERE collector = $1::uuid",
-                      id, take_dropped, store, err));
+    status =
+        HOST_THEN(status, postgres_each(&store->link,
+                                        "SELECT campaign, sealed FROM dropped "
+                                        "WHERE collector = $1::uuid",
+                                        id, take_dropped, store, err));
     return HOST_THEN(
         status, postgres_each(&store->link,
                               "SELECT campaign, sum(count)::int8 FROM held "

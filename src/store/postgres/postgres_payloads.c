@@ -351,6 +351,14 @@ delete_held(struct postgres_store *store, uint32_t number,
 }
 
 enum sotto_status
+postgres_payloads_drop(struct postgres_store *store, uint32_t number,
+                       struct sotto_error *err)
+{
+    enum sotto_status status = delete_incoming(store, number, err);
+    return HOST_THEN(status, delete_held(store, number, err));
+}
+
+enum sotto_status
 postgres_payloads_move(struct postgres_store *store, uint32_t number,
                        size_t batch_min, struct sotto_error *err)
 {

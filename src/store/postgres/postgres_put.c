@@ -35,13 +35,29 @@ postgres_check_of(const uint8_t *payload, size_t size)
     return (uint32_t)crc32_z(0, payload, size);
 }
 
+bool
+postgres_check_fits(const uint8_t *payload, size_t size)
+{
+    uint32_t check = postgres_check_of(payload, size);
+    for (unsigned i = 0; i < CHECK_SIZE; i++) {
+        if (payload[size + i] != (uint8_t)(check >> 8 * i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- Blocks -------------------------------------------------------------- */
 
+/* Nobody closes the campaign before the transaction ends; a row of one that is
+   closed is none. */
 static const char insert_block[] =
-    "INSERT INTO incoming VALUES ($1::uuid, $2::int8, $3::int8::int4, "
-    "$4::uuid, $5::int8::int4, $6::bytea)";
+    "INSERT INTO incoming SELECT $1::uuid, $2::int8, number, $4::uuid, "
+    "$5::int8::int4, $6::bytea FROM campaign "
+    "WHERE number = $3::int8::int4 AND NOT closed FOR KEY SHARE";
 
-/* Unless one is begun, the row is a transaction of its own. */
+/* Unless one is begun, the row is a transaction of its own. REFUSED: the
+   campaign was forgotten since it was put. */
 static enum sotto_status
 write_block(struct postgres_store *store, uint32_t number,
             struct sotto_error *err)
@@ -52,6 +68,7 @@ write_block(struct postgres_store *store, uint32_t number,
     size_t record = postgres_triple(campaign);
     size_t size = campaign->block_count * record;
     uint8_t place[TAG_SIZE], *sealed = NULL;
+    PGresult *result = NULL;
     if (sotto_entropy(place, sizeof place) != 0) {
         return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
                          "the system gave no entropy; nothing was stored");
@@ -69,7 +86,11 @@ write_block(struct postgres_store *store, uint32_t number,
                           POSTGRES_BYTES(place, TAG_SIZE),
                           POSTGRES_NUMBER(campaign->block_count),
                           POSTGRES_BYTES(sealed, size + WINDOW_SEAL_EXTRA)),
-                      NULL, err));
+                      &result, err));
+    if (status == SOTTO_STATUS_OK && strcmp(PQcmdTuples(result), "1") != 0) {
+        status = postgres_fail_closed(store, number, err);
+    }
+    PQclear(result);
     free(sealed);
     sodium_memzero(campaign->block, size);
     campaign->block_count = 0;
@@ -209,13 +230,16 @@ struct group {
 };
 
 /* A look into the index for each tag: no plan of a join is as sure of that when
-   the tables were empty a moment ago. */
+   the tables were empty a moment ago. A row that is null says that the campaign
+   was forgotten. */
 static const char find_seen[] =
     "SELECT t.tag FROM unnest($2::uuid[]) AS t(tag) "
     "WHERE (SELECT true FROM seen AS s WHERE s.campaign = $1::int8::int4 "
-    "AND s.tag = t.tag)";
+    "AND s.tag = t.tag) "
+    "UNION ALL SELECT NULL FROM campaign WHERE number = $1::int8::int4 "
+    "AND closed";
 
-/* Those that the server has. */
+/* Those that the server has. REFUSED: it says that nothing is taken. */
 static enum sotto_status
 take_seen(struct postgres_store *store, struct group *group,
           const PGresult *result, struct sotto_error *err)
@@ -226,6 +250,9 @@ take_seen(struct postgres_store *store, struct group *group,
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < count; i++) {
+        if (PQgetisnull(result, (int)i, 0) != 0) {
+            return postgres_fail_closed(store, group->campaign, err);
+        }
         if (!postgres_bytes(result, (int)i, 0, tag, TAG_SIZE)) {
             return postgres_fail_damaged(store, "a tag is of the wrong size",
                                          err);
@@ -235,7 +262,8 @@ take_seen(struct postgres_store *store, struct group *group,
     return SOTTO_STATUS_OK;
 }
 
-/* Asks the server for the tags that nothing here knows. */
+/* Asks the server for the tags that nothing here knows, if there are any: it
+   also says whether the campaign is open. */
 static enum sotto_status
 ask_seen(struct postgres_store *store, struct group *group,
          struct sotto_error *err)
@@ -250,10 +278,6 @@ ask_seen(struct postgres_store *store, struct group *group,
         if (!is_waiting(store, group->campaign, group->tag[i])) {
             memcpy(asked + count++ * TAG_SIZE, group->tag[i], TAG_SIZE);
         }
-    }
-    if (count == 0) {
-        free(asked);
-        return SOTTO_STATUS_OK;
     }
     window_sort(asked, count, TAG_SIZE);
     array = postgres_tags(asked, count, TAG_SIZE, &size);

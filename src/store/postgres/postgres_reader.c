@@ -91,19 +91,6 @@ fail_damaged(const struct assembly *a, const char *what,
                      (unsigned long long)a->campaign, what);
 }
 
-/* Whether a payload is what its check, little-endian behind it, says. */
-static bool
-fits_check(const uint8_t *payload, size_t size)
-{
-    uint32_t check = postgres_check_of(payload, size);
-    for (unsigned i = 0; i < CHECK_SIZE; i++) {
-        if (payload[size + i] != (uint8_t)(check >> 8 * i)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* A whole report of a (key, payload, check) triple. */
 static void
 write_report(struct assembly *a, const uint8_t *triple)
@@ -133,7 +120,7 @@ take_part(void *context, const PGresult *row, struct sotto_error *err)
     }
     for (size_t i = 0; i < size / record; i++, triple += record) {
         a->seen++;
-        if (fits_check(triple + TAG_SIZE, (size_t)a->payload)) {
+        if (postgres_check_fits(triple + TAG_SIZE, (size_t)a->payload)) {
             write_report(a, triple);
         } else {
             a->batch.damaged++;
@@ -199,6 +186,16 @@ find_batch(struct assembly *a, uint64_t after, struct sotto_error *err)
     return status;
 }
 
+/* Whether a batch that lacks parts went with its campaign meanwhile. */
+static bool
+is_forgotten(const struct assembly *a)
+{
+    struct assembly again = {.reader = a->reader, .hash = a->hash};
+    return a->number != 0 &&
+           find_batch(&again, a->number - 1, NULL) == SOTTO_STATUS_OK &&
+           again.number == 0;
+}
+
 enum sotto_status
 postgres_reader_next(void *own, const uint8_t *hash, uint64_t after,
                      struct store_batch *ret_batch, struct sotto_error *err)
@@ -212,6 +209,11 @@ postgres_reader_next(void *own, const uint8_t *hash, uint64_t after,
     status = HOST_THEN(status, find_batch(&a, after, err));
     if (status == SOTTO_STATUS_OK && a.number != 0) {
         status = read_parts(&a, err);
+    }
+    if (status == SOTTO_STATUS_FORMAT && is_forgotten(&a)) {
+        free(a.batch.reports);
+        *ret_batch = (struct store_batch){0};
+        return SOTTO_STATUS_OK;
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_batch = a.batch;

@@ -46,8 +46,9 @@ static const char *const steps[] = {
     " PRIMARY KEY (collector, key, campaign, place));"
     "CREATE TABLE dropped ("
     " collector uuid NOT NULL REFERENCES collector ON DELETE CASCADE,"
-    " key bigint NOT NULL, place uuid NOT NULL, sealed bytea NOT NULL,"
-    " PRIMARY KEY (collector, key, place));"
+    " key bigint NOT NULL, campaign integer NOT NULL, place uuid NOT NULL,"
+    " sealed bytea NOT NULL,"
+    " PRIMARY KEY (collector, key, campaign, place));"
     "CREATE TABLE held ("
     " collector uuid NOT NULL REFERENCES collector ON DELETE CASCADE,"
     " key bigint NOT NULL, campaign integer NOT NULL, place uuid NOT NULL,"
@@ -209,6 +210,74 @@ postgres_schema_check(const struct postgres_link *link, bool *ret_simulation,
     }
     if (status == SOTTO_STATUS_OK) {
         *ret_simulation = simulation;
+    }
+    return status;
+}
+
+enum sotto_status
+postgres_schema_check_purpose(const struct postgres_link *link, bool simulation,
+                              bool wanted, struct sotto_error *err)
+{
+    return simulation == wanted
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                           "the store '%s' was made for %s reports; take "
+                           "another one for %s",
+                           host_shown(link->url),
+                           wanted ? "devices'" : "simulated",
+                           wanted ? "simulated reports" : "devices'");
+}
+
+/* ---- Trying -------------------------------------------------------------- */
+
+/* Whether a question is answered with yes; `no` says what to do otherwise. */
+static enum sotto_status
+ask_right(const struct postgres_link *link, const char *question,
+          const char *no, struct sotto_error *err)
+{
+    PGresult *result = NULL;
+    uint64_t yes = 0;
+    enum sotto_status status =
+        postgres_query(link, question, POSTGRES_NONE, &result, err);
+    if (status == SOTTO_STATUS_OK) {
+        (void)postgres_number(result, 0, 0, &yes);
+    }
+    PQclear(result);
+    return status != SOTTO_STATUS_OK || yes != 0
+               ? status
+               : host_fail(err, SOTTO_STATUS_IO, 0, "'%s': %s",
+                           host_shown(link->url), no);
+}
+
+enum sotto_status
+postgres_schema_try(const struct postgres_link *link, bool simulation,
+                    bool *ret_new, struct sotto_error *err)
+{
+    static const char may_make[] =
+        "SELECT has_schema_privilege(current_schema(), 'CREATE')";
+    static const char may_write[] =
+        "SELECT bool_and(pg_has_role(relowner, 'USAGE')) FROM pg_class "
+        "WHERE oid IN ('seen'::regclass, 'part'::regclass)";
+    uint64_t version = 0;
+    bool found = simulation;
+    enum sotto_status status = read_version(link, &version, &found, err);
+    status = HOST_THEN(status, check_version(link, version, err));
+    status = HOST_THEN(
+        status, postgres_schema_check_purpose(link, found, simulation, err));
+    status = HOST_THEN(
+        status,
+        ask_right(link, may_make,
+                  "its role may make no tables, and each campaign needs some: "
+                  "GRANT CREATE ON SCHEMA ... TO it, or give it the schema",
+                  err));
+    if (status == SOTTO_STATUS_OK && version > 0) {
+        status = ask_right(link, may_write,
+                           "its tables are another role's: collectors need "
+                           "the role that made them, or to be members of it",
+                           err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        *ret_new = version == 0;
     }
     return status;
 }

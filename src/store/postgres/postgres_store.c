@@ -119,20 +119,6 @@ lock_collector(struct postgres_store *store, struct sotto_error *err)
     return status;
 }
 
-static enum sotto_status
-check_simulation(const struct postgres_store *store, bool wanted,
-                 struct sotto_error *err)
-{
-    return store->simulation == wanted
-               ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_REFUSED, 0,
-                           "the store '%s' was made for %s reports; take "
-                           "another one for %s",
-                           host_shown(store->link.url),
-                           wanted ? "devices'" : "simulated",
-                           wanted ? "simulated reports" : "devices'");
-}
-
 /* By which a store is also known again on a later connection: one that was made
    anew has forgotten whose reports it had. */
 static enum sotto_status
@@ -175,7 +161,9 @@ connect_writer(struct postgres_store *store, bool simulation,
     }
     status = HOST_THEN(
         status, postgres_schema_check(&store->link, &store->simulation, err));
-    status = HOST_THEN(status, check_simulation(store, simulation, err));
+    status = HOST_THEN(status, postgres_schema_check_purpose(&store->link,
+                                                             store->simulation,
+                                                             simulation, err));
     status = HOST_THEN(status, read_tag_key(store, err));
     status = HOST_THEN(status, lock_collector(store, err));
     if (status != SOTTO_STATUS_OK) { /* without it nothing may be written */
@@ -239,6 +227,42 @@ done:
     return status;
 }
 
+static enum sotto_status
+try_store(const char *place, const char *keys, bool simulation, bool *ret_new,
+          struct sotto_error *err)
+{
+    struct postgres_link link = {0};
+    bool there = false;
+    char *url = postgres_url(place);
+    if (url == NULL) {
+        return host_fail_memory(err);
+    }
+    enum sotto_status status = postgres_init(&link, url, err);
+    status = HOST_THEN(status, window_keys_try(keys, &there, err));
+    status = HOST_THEN(status, postgres_connect(&link, true, err));
+    status = HOST_THEN(status, postgres_schema_check_server(&link, err));
+    status =
+        HOST_THEN(status, postgres_schema_try(&link, simulation, ret_new, err));
+    postgres_clear(&link);
+    free(url);
+    return status;
+}
+
+/* A copy that is of one moment is the server's to make; what it may not have is
+   ours to say. */
+static enum sotto_status
+refuse_backup(const char *place, const char *to, struct sotto_error *err)
+{
+    (void)place;
+    (void)to;
+    return host_fail(err, SOTTO_STATUS_USAGE, 0,
+                     "a store on a server is backed up by the server's own "
+                     "tools: all of it by pg_basebackup and an archive of the "
+                     "log, or what was released by pg_dump, without what is in "
+                     "the tables collector, incoming, held and dropped; never "
+                     "copy a folder of window keys (docs/postgres.md)");
+}
+
 /* ---- Campaigns ----------------------------------------------------------- */
 
 /* The campaign with that hash; NULL: it is not known here. */
@@ -289,7 +313,6 @@ add_campaign(struct postgres_store *store, const uint8_t *hash,
     return postgres_load_campaigns(store, err);
 }
 
-/* A campaign that was forgotten takes nothing any more. */
 static enum sotto_status
 check_open(struct postgres_store *store, uint32_t number,
            struct sotto_error *err)
@@ -303,12 +326,7 @@ check_open(struct postgres_store *store, uint32_t number,
         (void)postgres_number(result, 0, 0, &closed);
     }
     PQclear(result);
-    return closed == 0 ? status
-                       : host_fail(err, SOTTO_STATUS_REFUSED, 0,
-                                   "the store '%s' has forgotten campaign %u, "
-                                   "and would take its reports anew: serve it "
-                                   "no more",
-                                   host_shown(store->link.url), number);
+    return closed == 0 ? status : postgres_fail_closed(store, number, err);
 }
 
 static enum sotto_status
@@ -420,7 +438,7 @@ count_reports(void *own, uint32_t number, struct store_counts *ret_counts,
         "WHERE campaign = c.number) + (SELECT coalesce(sum(i.count), 0)::int8 "
         "FROM incoming AS i JOIN collector AS k ON k.id = i.collector "
         "WHERE i.campaign = c.number AND i.key <> "
-        "CASE k.active WHEN 0 THEN k.key_0 ELSE k.key_1 END) "
+        "CASE k.active WHEN 0 THEN k.key_0 ELSE k.key_1 END), c.closed "
         "FROM campaign AS c WHERE c.number = $1::int8";
     struct postgres_store *store = own;
     PGresult *result = NULL;
@@ -436,10 +454,12 @@ count_reports(void *own, uint32_t number, struct store_counts *ret_counts,
     }
     if (status == SOTTO_STATUS_OK) {
         struct store_counts counts = {0};
+        uint64_t closed = 0;
         (void)postgres_number(result, 0, 0, &counts.waiting);
         (void)postgres_number(result, 0, 1, &counts.released);
         (void)postgres_number(result, 0, 2, &counts.batches);
         (void)postgres_number(result, 0, 3, &counts.held);
+        counts.closed = postgres_number(result, 0, 4, &closed) && closed != 0;
         *ret_counts = counts;
     }
     PQclear(result);
@@ -463,4 +483,10 @@ const struct store_backend store_postgres = {
     .reader_next = postgres_reader_next,
     .open_with_keys = open_store,
     .put_many = postgres_put_many,
+    .forget_at = postgres_forget,
+    .backup = refuse_backup,
+    .checker_open_with_keys = postgres_checker_open,
+    .checker_close = postgres_checker_close,
+    .checker_step = postgres_checker_step,
+    .try_open = try_store,
 };

@@ -9,6 +9,8 @@
  *     postgres_window.c    moving on a window that has ended, its keys, and
  *     postgres_payloads.c  its payloads, released or held
  *     postgres_reader.c    reading batches
+ *     postgres_forget.c    ending a campaign, beside collectors
+ *     postgres_check.c     looking at all that is kept
  *
  * A server's log, replicas, archives and dead rows keep what was deleted, and
  * in which transaction each row came. So a row that says more than it may say
@@ -42,6 +44,11 @@
  * report when both have been moved: the tag of the second is in `seen`, it is
  * noted down as dropped, sealed, in the same transaction, and its payload goes
  * nowhere.
+ *
+ * A campaign may be forgotten while collectors run. Whatever writes rows of a
+ * campaign has a lock on its row in `campaign` that is shared, and has seen it
+ * open; who forgets it has that lock alone. So what came before is deleted with
+ * the rest, and what comes behind finds it closed.
  */
 #ifndef SOTTO_STORE_POSTGRES_POSTGRES_STORE_H
 #define SOTTO_STORE_POSTGRES_POSTGRES_STORE_H
@@ -133,6 +140,15 @@ postgres_schema_prepare(const struct postgres_link *link, bool simulation,
 SOTTO_CHECKED enum sotto_status
 postgres_schema_check(const struct postgres_link *link, bool *ret_simulation,
                       struct sotto_error *err);
+/* Whether tables for `simulation` or not are those wanted: else REFUSED. */
+SOTTO_CHECKED enum sotto_status
+postgres_schema_check_purpose(const struct postgres_link *link, bool simulation,
+                              bool wanted, struct sotto_error *err);
+/* Whether postgres_schema_prepare and partitions would work; `ret_new`: there
+   are no tables. Statuses: FORMAT, REFUSED, IO (also: no right to), MEMORY. */
+SOTTO_CHECKED enum sotto_status
+postgres_schema_try(const struct postgres_link *link, bool simulation,
+                    bool *ret_new, struct sotto_error *err);
 /* Whether the server flushes what it says it has, and writes none of what it is
    sent into a log for people. Statuses: REFUSED, IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status
@@ -157,6 +173,16 @@ SOTTO_CHECKED enum sotto_status postgres_load(struct postgres_store *store,
 /* Takes campaigns that others noted since. Statuses: FORMAT, IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status
 postgres_load_campaigns(struct postgres_store *store, struct sotto_error *err);
+/* Whether a campaign is open, in a transaction, which is begun: nobody closes
+   it before that ends. Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status postgres_load_open(struct postgres_store *store,
+                                                   uint32_t number,
+                                                   bool *ret_open,
+                                                   struct sotto_error *err);
+/* REFUSED: a campaign was forgotten. */
+enum sotto_status postgres_fail_closed(const struct postgres_store *store,
+                                       uint32_t number,
+                                       struct sotto_error *err);
 /* Frees what was read. */
 void postgres_unload(struct postgres_store *store);
 /* FORMAT: what is wrong with the store. */
@@ -215,6 +241,10 @@ enum sotto_status postgres_put_many(void *own, uint32_t campaign,
 SOTTO_CHECKED enum sotto_status
 postgres_payloads_move(struct postgres_store *store, uint32_t number,
                        size_t batch_min, struct sotto_error *err);
+/* Deletes what waits of a campaign that was forgotten. Statuses: IO, FORMAT. */
+SOTTO_CHECKED enum sotto_status
+postgres_payloads_drop(struct postgres_store *store, uint32_t number,
+                       struct sotto_error *err);
 /* Holds what came of it in the window, and no more, with little memory.
    Statuses: IO, FORMAT, ENTROPY, MEMORY. */
 SOTTO_CHECKED enum sotto_status
@@ -251,8 +281,30 @@ enum sotto_status postgres_reader_next(void *own, const uint8_t *hash,
                                        struct store_batch *ret_batch,
                                        struct sotto_error *err);
 
+/* ---- postgres_forget.c --------------------------------------------------- */
+
+enum sotto_status postgres_forget(const char *place, const uint8_t *hash,
+                                  struct store_counts *ret_counts,
+                                  struct sotto_error *err);
+
+/* ---- postgres_check.c ---------------------------------------------------- */
+
+enum sotto_status
+postgres_checker_open(const char *place, const char *keys,
+                      void (*tell)(void *context, const char *text),
+                      void *context, void **ret, struct sotto_error *err);
+void postgres_checker_close(void *own);
+enum sotto_status postgres_checker_step(void *own, size_t bytes,
+                                        struct store_damage *ret_damage,
+                                        bool *ret_done,
+                                        struct sotto_error *err);
+
+/* ---- Several ------------------------------------------------------------- */
+
 /* The checksum of a payload, which stands behind it. */
 uint32_t postgres_check_of(const uint8_t *payload, size_t size);
+/* Whether a payload is what its check, little-endian behind it, says. */
+bool postgres_check_fits(const uint8_t *payload, size_t size);
 /* postgresql: and the place behind the kind, which the caller frees; NULL: no
    memory. */
 char *postgres_url(const char *place);

@@ -108,17 +108,15 @@ find_cursor(const struct postgres_store *store, size_t count)
     return low;
 }
 
-/* Notes down tags that were in `seen`: another collector's window had the same
-   reports. */
+/* Notes down tags of a campaign that were in `seen`: another collector's window
+   had the same reports. */
 static enum sotto_status
-drop_tags(struct postgres_store *store, const struct window_tag *tag,
+drop_tags(struct postgres_store *store, uint32_t number, const uint8_t *tag,
           size_t count, struct sotto_error *err)
 {
-    const struct window_seal seal = {store->move.key[1 - store->move.active], 0,
-                                     PURPOSE_DROPPED};
+    const struct window_seal seal = {store->move.key[1 - store->move.active],
+                                     number, PURPOSE_DROPPED};
     uint8_t place[TAG_SIZE], *sealed = NULL;
-    size_t each = sizeof tag->campaign + TAG_SIZE;
-    _Static_assert(sizeof *tag == sizeof tag->campaign + TAG_SIZE, "no gaps");
     if (count == 0) {
         return SOTTO_STATUS_OK;
     }
@@ -126,19 +124,20 @@ drop_tags(struct postgres_store *store, const struct window_tag *tag,
         return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
                          "the system gave no entropy; nothing was moved");
     }
-    enum sotto_status status = postgres_seal(store, &seal, (const uint8_t *)tag,
-                                             count * each, &sealed, err);
+    enum sotto_status status =
+        postgres_seal(store, &seal, tag, count * TAG_SIZE, &sealed, err);
     status = HOST_THEN(
         status,
         postgres_query(
             &store->link,
-            "INSERT INTO dropped VALUES ($1::uuid, $2::int8, $3::uuid, "
-            "$4::bytea)",
+            "INSERT INTO dropped VALUES ($1::uuid, $2::int8, $3::int8::int4, "
+            "$4::uuid, $5::bytea)",
             POSTGRES_VALUES(
                 POSTGRES_BYTES(window_keys_collector(store->keys),
                                COLLECTOR_ID_SIZE),
-                POSTGRES_NUMBER(seal.number), POSTGRES_BYTES(place, TAG_SIZE),
-                POSTGRES_BYTES(sealed, count * each + WINDOW_SEAL_EXTRA)),
+                POSTGRES_NUMBER(seal.number), POSTGRES_NUMBER(number),
+                POSTGRES_BYTES(place, TAG_SIZE),
+                POSTGRES_BYTES(sealed, count * TAG_SIZE + WINDOW_SEAL_EXTRA)),
             NULL, err));
     free(sealed);
     if (status == SOTTO_STATUS_OK &&
@@ -146,7 +145,7 @@ drop_tags(struct postgres_store *store, const struct window_tag *tag,
         status = host_fail_memory(err);
     }
     for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
-        (void)window_tags_add(&store->dropped, tag[i].campaign, tag[i].tag);
+        (void)window_tags_add(&store->dropped, number, tag + i * TAG_SIZE);
     }
     return status;
 }
@@ -161,7 +160,7 @@ find_dropped(struct postgres_store *store, const struct window_tag *tag,
     if (rows == count) {
         return SOTTO_STATUS_OK;
     }
-    struct window_tag *list = malloc(count * sizeof *list);
+    uint8_t *list = malloc(count * TAG_SIZE);
     if (list == NULL || !window_tags_reserve(&new, rows)) {
         free(list);
         return host_fail_memory(err);
@@ -173,16 +172,17 @@ find_dropped(struct postgres_store *store, const struct window_tag *tag,
     }
     for (size_t i = 0; i < count; i++) {
         if (!window_tags_has(&new, tag->campaign, tag[i].tag)) {
-            list[dropped++] = tag[i];
+            memcpy(list + dropped++ * TAG_SIZE, tag[i].tag, TAG_SIZE);
         }
     }
-    enum sotto_status status = drop_tags(store, list, dropped, err);
+    enum sotto_status status =
+        drop_tags(store, tag->campaign, list, dropped, err);
     window_tags_clear(&new);
     free(list);
     return status;
 }
 
-/* Sorted tags of one campaign. */
+/* Sorted tags of one campaign, in a transaction. */
 static enum sotto_status
 insert_tags(struct postgres_store *store, const struct window_tag *tag,
             size_t count, struct sotto_error *err)
@@ -196,12 +196,11 @@ insert_tags(struct postgres_store *store, const struct window_tag *tag,
     if (array == NULL) {
         return host_fail_memory(err);
     }
-    enum sotto_status status = postgres_begin(&store->link, err);
-    status = HOST_THEN(
-        status, postgres_call(&store->link, text,
-                              POSTGRES_VALUES(POSTGRES_NUMBER(tag->campaign),
-                                              POSTGRES_BYTES(array, size)),
-                              &result, err));
+    enum sotto_status status =
+        postgres_call(&store->link, text,
+                      POSTGRES_VALUES(POSTGRES_NUMBER(tag->campaign),
+                                      POSTGRES_BYTES(array, size)),
+                      &result, err);
     status = HOST_THEN(status, find_dropped(store, tag, count, result, err));
     PQclear(result);
     free(array);
@@ -222,6 +221,42 @@ sort_tags(struct postgres_store *store, struct sotto_error *err)
     return store->sorted != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
 }
 
+/* How many of `most` sorted tags are of the first one's campaign. */
+static size_t
+count_campaign(const struct window_tag *tag, size_t most)
+{
+    size_t count = 0;
+    while (count < most && tag[count].campaign == tag->campaign) {
+        count++;
+    }
+    return count;
+}
+
+/* Merges `rows` of `most` tags at most, of one campaign, and moves the cursor
+   behind them; all of one that was forgotten meanwhile go nowhere, and into no
+   cursor either. */
+static enum sotto_status
+merge_tags(struct postgres_store *store, const struct window_tag *tag,
+           size_t rows, size_t most, struct postgres_move *move,
+           size_t *ret_count, struct sotto_error *err)
+{
+    bool open = false;
+    size_t count = count_campaign(tag, most);
+    enum sotto_status status =
+        postgres_load_open(store, tag->campaign, &open, err);
+    if (status == SOTTO_STATUS_OK && open) {
+        count = count < rows ? count : rows;
+        status = insert_tags(store, tag, count, err);
+        memcpy(move->tag, tag[count - 1].tag, TAG_SIZE);
+        store->tags_moved = true;
+    } else {
+        memset(move->tag, 0xff, TAG_SIZE);
+    }
+    move->campaign = tag->campaign;
+    *ret_count = count;
+    return status;
+}
+
 /* Merges `rows` tags at most, of one campaign, and says how many. */
 static enum sotto_status
 move_tags(struct postgres_store *store, size_t rows, size_t *ret_rows,
@@ -234,16 +269,9 @@ move_tags(struct postgres_store *store, size_t rows, size_t *ret_rows,
         return status;
     }
     size_t first = find_cursor(store, all);
-    const struct window_tag *tag = store->sorted + first;
-    while (count < rows && first + count < all &&
-           tag[count].campaign == tag->campaign) {
-        count++;
-    }
-    if (count > 0) {
-        status = insert_tags(store, tag, count, err);
-        store->tags_moved = true;
-        move.campaign = tag->campaign;
-        memcpy(move.tag, tag[count - 1].tag, TAG_SIZE);
+    if (first < all) {
+        status = merge_tags(store, store->sorted + first, rows, all - first,
+                            &move, &count, err);
     }
     if (first + count == all) {
         free(store->sorted);
@@ -307,12 +335,14 @@ end_move(struct postgres_store *store, struct sotto_error *err)
     return status;
 }
 
-/* Moves the payloads of one campaign, or says that all are moved. */
+/* Moves the payloads of one campaign, or says that all are moved. Those of one
+   that was forgotten meanwhile are gone already. */
 static enum sotto_status
 move_payloads(struct postgres_store *store, size_t batch_min, size_t *ret_rows,
               struct sotto_error *err)
 {
     uint32_t number = next_campaign(store, batch_min);
+    bool open = false;
     if (number == 0) {
         *ret_rows = 0;
         return end_move(store, err);
@@ -320,8 +350,10 @@ move_payloads(struct postgres_store *store, size_t batch_min, size_t *ret_rows,
     const struct postgres_campaign *campaign = &store->campaign[number - 1];
     *ret_rows =
         (size_t)(campaign->incoming[1 - store->move.active] + campaign->held);
-    enum sotto_status status = postgres_begin(&store->link, err);
-    if (status == SOTTO_STATUS_OK && store->aside == number) {
+    enum sotto_status status = postgres_load_open(store, number, &open, err);
+    if (status == SOTTO_STATUS_OK && !open) {
+        status = postgres_payloads_drop(store, number, err);
+    } else if (status == SOTTO_STATUS_OK && store->aside == number) {
         *ret_rows = SIZE_MAX; /* enough: another one that fails undoes none */
         status = postgres_payloads_set_aside(store, number, err);
     } else if (status == SOTTO_STATUS_OK) {

@@ -8,15 +8,20 @@
  *         batch_min or more left: a batch, of STORE_WINDOW_MOST at most
  *         the rest: held again
  *
- * and what was read is deleted, with zeros over it. All of it is in memory at
+ * and what was read is deleted, with zeros over it. Pages of what is read are
+ * taken as they are, unless rows may go on in others: payloads have sums of
+ * their own, which travel with them, and as many must be there as were counted.
+ * All of it is in memory at
  * once: what a window takes, which is bounded (sqlite_limits), twice if the
  * last one was slow, and what is held, which is less than STORE_BATCH_BYTES.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "host/error.h"
 #include "host/wipe.h"
+#include "store/sql_sums.h"
 #include "store/sqlite/sqlite_store.h"
 
 /* Statements by the generation they are about. */
@@ -25,10 +30,18 @@
         before "incoming_0" after, before "incoming_1" after                   \
     }
 
+/* How pages of what waits are read, and deleted from: to delete a row that goes
+   on in other pages is to fill those with zeros, whichever they are said to be.
+   */
+static enum sql_sums_trust
+trust_of(const struct sqlite_store *store)
+{
+    return store->spills ? SQL_SUMS_STRICT : SQL_SUMS_LEAVES;
+}
+
 /* ---- Gathering ----------------------------------------------------------- */
 
-/* Pairs of a new key and a payload with its sum, `record` bytes each; room for
-   a batch's sum is behind them. */
+/* Pairs of a new key and a payload with its sum, `record` bytes each. */
 struct pairs {
     uint8_t *data;
     size_t count, record;
@@ -75,14 +88,16 @@ gather_row(void *context, sqlite3_stmt *row, struct sotto_error *err)
     return status;
 }
 
-/* Hands the blocks of the window that has ended to `take`. */
+/* Hands the rows of the window that has ended to `take`. */
 static enum sotto_status
-each_block(struct gathering *to, sql_take *take, struct sotto_error *err)
+each_row(struct gathering *to, sql_take *take, struct sotto_error *err)
 {
     static const char *const text[] =
-        OF_BOTH("SELECT reports FROM ", " WHERE campaign = ?1");
+        OF_BOTH("SELECT reports FROM ", " WHERE place BETWEEN ?1 AND ?2");
     return sql_each(&to->store->sql, text[1 - to->store->move.active],
-                    SQL_VALUES(SQL_NUMBER(to->number)), take, to, err);
+                    SQL_VALUES(SQL_NUMBER(SQLITE_PLACE_FIRST(to->number)),
+                               SQL_NUMBER(SQLITE_PLACE_LAST(to->number))),
+                    take, to, err);
 }
 
 static enum sotto_status
@@ -102,26 +117,24 @@ shuffle_pairs(struct pairs *pairs, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* Releases `count` pairs. The sum of all stands behind them for as long as it
-   takes, where the next pair's key is. */
+/* Releases `count` pairs: behind the last row there is, in whatever state its
+   page is, for the rows of that are covered by their batch. */
 static enum sotto_status
 insert_batch(struct sqlite_store *store, uint32_t number, size_t count,
-             uint8_t *data, struct sotto_error *err)
+             const uint8_t *data, struct sotto_error *err)
 {
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    const struct sqlite_batch batch = {.hash = campaign->hash,
-                                       .number = campaign->batches + 1,
-                                       .payload_size = campaign->payload_size};
-    size_t size = count * campaign->record;
-    uint8_t next[SUM_SIZE];
-    memcpy(next, data + size, sizeof next);
-    sqlite_batch_seal(&batch, data, count);
-    enum sotto_status status = sql_execute(
-        &store->sql, "INSERT INTO batch VALUES (?1, ?2, ?3, ?4)",
-        SQL_VALUES(SQL_NUMBER(number), SQL_NUMBER(batch.number),
-                   SQL_NUMBER(count), SQL_BLOB(data, size + SUM_SIZE)),
-        err);
-    memcpy(data + size, next, sizeof next);
+    struct sqlite_batch batch = {.campaign = number,
+                                 .hash = campaign->hash,
+                                 .payload_size = campaign->payload_size,
+                                 .number = campaign->batches + 1,
+                                 .count = count,
+                                 .first = store->place};
+    sql_sums_trust(store->sql.db, SQL_SUMS_LEAVES);
+    enum sotto_status status =
+        sqlite_batch_write_chunks(&store->sql, &batch, data, err);
+    sql_sums_trust(store->sql.db, SQL_SUMS_STRICT);
+    status = HOST_THEN(status, sqlite_batch_write(&store->sql, &batch, err));
     status = HOST_THEN(
         status,
         sql_execute(&store->sql,
@@ -131,6 +144,7 @@ insert_batch(struct sqlite_store *store, uint32_t number, size_t count,
                                SQL_NUMBER(count)),
                     err));
     if (status == SOTTO_STATUS_OK) {
+        store->place += (int64_t)batch.chunks;
         campaign->batches++;
         campaign->released += count;
     }
@@ -163,11 +177,11 @@ insert_held(struct sqlite_store *store, uint32_t number,
    others, which is much the quickest. */
 static enum sotto_status
 delete_rows(struct sqlite_store *store, bool whole, const char *all,
-            const char *some, uint32_t number, struct sotto_error *err)
+            const char *some, const struct sql_value *values,
+            struct sotto_error *err)
 {
     return whole ? sql_run(&store->sql, all, err)
-                 : sql_execute(&store->sql, some,
-                               SQL_VALUES(SQL_NUMBER(number)), err);
+                 : sql_execute(&store->sql, some, values, err);
 }
 
 /* Deletes what came of a campaign in the window that has ended. */
@@ -177,15 +191,18 @@ delete_incoming(struct sqlite_store *store, uint32_t number,
 {
     static const char *const all[] = OF_BOTH("DELETE FROM ", "");
     static const char *const some[] =
-        OF_BOTH("DELETE FROM ", " WHERE campaign = ?1");
+        OF_BOTH("DELETE FROM ", " WHERE place BETWEEN ?1 AND ?2");
     unsigned old = 1 - store->move.active;
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
     struct sqlite_total *total = &store->incoming[old];
     uint64_t count = campaign->incoming[old];
     enum sotto_status status =
-        count == 0 ? SOTTO_STATUS_OK
-                   : delete_rows(store, count == total->reports, all[old],
-                                 some[old], number, err);
+        count == 0
+            ? SOTTO_STATUS_OK
+            : delete_rows(store, count == total->reports, all[old], some[old],
+                          SQL_VALUES(SQL_NUMBER(SQLITE_PLACE_FIRST(number)),
+                                     SQL_NUMBER(SQLITE_PLACE_LAST(number))),
+                          err);
     if (status == SOTTO_STATUS_OK) {
         total->reports -= count;
         total->bytes -= count * campaign->payload_size;
@@ -204,7 +221,8 @@ delete_held(struct sqlite_store *store, uint32_t number,
         count == 0
             ? SOTTO_STATUS_OK
             : delete_rows(store, count == store->held, "DELETE FROM held",
-                          "DELETE FROM held WHERE campaign = ?1", number, err);
+                          "DELETE FROM held WHERE campaign = ?1",
+                          SQL_VALUES(SQL_NUMBER(number)), err);
     if (status == SOTTO_STATUS_OK) {
         store->held -= count;
         campaign->held = 0;
@@ -212,13 +230,14 @@ delete_held(struct sqlite_store *store, uint32_t number,
     return status;
 }
 
-/* Reads a campaign's payloads that wait, under new keys, in their order. */
+/* Reads a campaign's payloads that wait, under new keys, in their order, and
+   deletes what was read. */
 static enum sotto_status
-gather_all(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
-           struct sotto_error *err)
+take_all(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
+         struct sotto_error *err)
 {
     struct gathering to = {store, number, pairs, TAG_SIZE, 0, 0};
-    enum sotto_status status = each_block(&to, gather_row, err);
+    enum sotto_status status = each_row(&to, gather_row, err);
     to.skip = 0;
     status = HOST_THEN(
         status,
@@ -227,10 +246,13 @@ gather_all(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
     if (status == SOTTO_STATUS_OK && to.first != pairs->count) {
         status = sql_fail(&store->sql, SQLITE_CORRUPT, err);
     }
+    status = HOST_THEN(status, delete_incoming(store, number, err));
+    status = HOST_THEN(status, delete_held(store, number, err));
     return HOST_THEN(status, shuffle_pairs(pairs, err));
 }
 
-/* Releases what can be released of the pairs and holds the rest. */
+/* Releases what can be released of the pairs and holds the rest, beside what is
+   held of other campaigns: where there is damage, in their payloads alone. */
 static enum sotto_status
 release_pairs(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
               size_t batch_min, struct sotto_error *err)
@@ -247,11 +269,15 @@ release_pairs(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
                               pairs->data + first * pairs->record, err);
         first += count;
     }
+    uint64_t bad = sql_sums_bad(store->sql.db);
+    sql_sums_trust(store->sql.db, trust_of(store));
     status = HOST_THEN(status, insert_held(store, number, pairs, first, err));
     if (status == SOTTO_STATUS_OK) {
         store->campaign[number - 1].held = pairs->count - first;
         store->held += pairs->count - first;
+        status = sqlite_check_held(store, bad, err);
     }
+    sql_sums_trust(store->sql.db, SQL_SUMS_STRICT);
     return status;
 }
 
@@ -263,7 +289,9 @@ sqlite_payloads_move(struct sqlite_store *store, uint32_t number,
     uint64_t count =
         campaign->incoming[1 - store->move.active] + campaign->held;
     struct pairs pairs = {NULL, (size_t)count, campaign->record};
-    size_t size = sqlite_batch_size(campaign->payload_size, (size_t)count);
+    uint64_t size = count > UINT32_MAX
+                        ? CHECKED_OVERFLOW
+                        : checked_multiply(campaign->record, (uint32_t)count);
     enum sotto_status status =
         batch_min == SQLITE_HOLD_ALL
             ? SOTTO_STATUS_OK
@@ -271,16 +299,16 @@ sqlite_payloads_move(struct sqlite_store *store, uint32_t number,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    pairs.data = size == 0 ? NULL : malloc(size);
+    pairs.data = size >= SIZE_MAX ? NULL : malloc((size_t)size + 1);
     if (pairs.data == NULL) {
         return host_fail_memory(err);
     }
-    status = gather_all(store, number, &pairs, err);
-    status = HOST_THEN(status, delete_incoming(store, number, err));
-    status = HOST_THEN(status, delete_held(store, number, err));
+    sql_sums_trust(store->sql.db, trust_of(store));
+    status = take_all(store, number, &pairs, err);
+    sql_sums_trust(store->sql.db, SQL_SUMS_STRICT);
     status =
         HOST_THEN(status, release_pairs(store, number, &pairs, batch_min, err));
-    host_wipe_free(pairs.data, size);
+    host_wipe_free(pairs.data, (size_t)size);
     return status;
 }
 
@@ -297,10 +325,10 @@ hold_some(struct sqlite_store *store, uint32_t number, struct pairs *pairs,
     return status;
 }
 
-/* Takes over the payloads of one block; what was gathered before is held
+/* Takes over the payloads of one row; what was gathered before is held
    first, if both are too much. */
 static enum sotto_status
-hold_block(void *context, sqlite3_stmt *row, struct sotto_error *err)
+hold_row(void *context, sqlite3_stmt *row, struct sotto_error *err)
 {
     struct gathering *to = context;
     struct pairs *pairs = to->pairs;
@@ -332,7 +360,7 @@ hold_block(void *context, sqlite3_stmt *row, struct sotto_error *err)
  * What came of a campaign that could not be moved is held as it is, some of it
  * at a time: the window must end, or no campaign's would. `held` then shows
  * which reports were shuffled together: those of some commits, drawn by the
- * random keys of their blocks.
+ * random places of their rows.
  */
 enum sotto_status
 sqlite_payloads_set_aside(struct sqlite_store *store, uint32_t number,
@@ -347,9 +375,11 @@ sqlite_payloads_set_aside(struct sqlite_store *store, uint32_t number,
     if (pairs.data == NULL) {
         return host_fail_memory(err);
     }
-    enum sotto_status status = each_block(&to, hold_block, err);
+    sql_sums_trust(store->sql.db, trust_of(store));
+    enum sotto_status status = each_row(&to, hold_row, err);
     status = HOST_THEN(status, hold_some(store, number, &pairs, err));
     status = HOST_THEN(status, delete_incoming(store, number, err));
+    sql_sums_trust(store->sql.db, SQL_SUMS_STRICT);
     if (status == SOTTO_STATUS_OK) {
         campaign->held += count;
         store->held += count;

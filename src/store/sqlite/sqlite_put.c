@@ -5,7 +5,8 @@
  *
  * A put looks its tag up in the runs and among the tags of both windows, and
  * adds it, the payload and the payload's sum to the campaign's block; a commit
- * writes the block as a row.
+ * writes the block in rows, one behind the other from a random place on: so
+ * they share pages among themselves, and few with others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,32 +25,71 @@ _Static_assert(sizeof PERSONAL_TAG ==
 
 #define BLOCK_BYTES ((size_t)1 << 20) /* then it is written */
 #define BLOCK_FIRST ((size_t)16)      /* pairs it has room for at first */
+#define TOGETHER ((size_t)16)         /* reports looked up */
 
 /* ---- Blocks -------------------------------------------------------------- */
+
+/* A random place with `rows` behind it that are of the same campaign. */
+static enum sotto_status
+draw_place(uint32_t campaign, uint64_t rows, int64_t *ret_place,
+           struct sotto_error *err)
+{
+    uint64_t number = UINT64_MAX, most = (uint64_t)SQLITE_PLACES - rows;
+    while (number > most) {
+        if (sotto_entropy((uint8_t *)&number, sizeof number) != 0) {
+            return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
+                             "the system gave no entropy; nothing was stored");
+        }
+        number &= (uint64_t)SQLITE_PLACES - 1;
+    }
+    *ret_place = SQLITE_PLACE_FIRST(campaign) + (int64_t)number;
+    return SOTTO_STATUS_OK;
+}
+
+/* A place that is taken, which nobody will see, means another one for what is
+   left. */
+enum sotto_status
+sqlite_put_rows(const struct sql *sql, sqlite3_stmt *insert, uint32_t campaign,
+                const uint8_t *records, size_t count, size_t record,
+                struct sotto_error *err)
+{
+    size_t most = sqlite_rows_most(record, 0);
+    int64_t place = 0;
+    enum sotto_status status =
+        draw_place(campaign, count / most + 1, &place, err);
+    while (status == SOTTO_STATUS_OK && count > 0) {
+        size_t some = count < most ? count : most;
+        int code =
+            sqlite_step(insert, SQL_VALUES(SQL_NUMBER(place),
+                                           SQL_BLOB(records, some * record)));
+        if (code == SQLITE_CONSTRAINT) {
+            status = draw_place(campaign, count / most + 1, &place, err);
+        } else if (code != SQLITE_DONE) {
+            status = sql_fail(sql, code, err);
+        } else {
+            records += some * record;
+            count -= some;
+            place++;
+        }
+    }
+    return status;
+}
 
 /* In the order of its tags: not even of one commit it says who came first. */
 static enum sotto_status
 write_block(struct sqlite_store *store, uint32_t number,
             struct sotto_error *err)
 {
-    uint8_t key[TAG_SIZE];
     struct sqlite_campaign *campaign = &store->campaign[number - 1];
-    size_t record = campaign->record;
-    sqlite3_stmt *insert =
-        store->statement[STATEMENT_BLOCK_0 + (int)store->move.active];
-    if (sotto_entropy(key, sizeof key) != 0) {
-        return host_fail(err, SOTTO_STATUS_ENTROPY, 0,
-                         "the system gave no entropy; nothing was stored");
-    }
-    window_sort(campaign->block, campaign->block_count, record);
-    int code = sqlite_step(
-        insert,
-        SQL_VALUES(SQL_NUMBER(number), SQL_BLOB(key, TAG_SIZE),
-                   SQL_BLOB(campaign->block, campaign->block_count * record)));
-    sodium_memzero(campaign->block, campaign->block_count * record);
+    size_t count = campaign->block_count;
+    window_sort(campaign->block, count, campaign->record);
+    enum sotto_status status = sqlite_put_rows(
+        &store->sql,
+        store->statement[STATEMENT_ROW_0 + (int)store->move.active], number,
+        campaign->block, count, campaign->record, err);
+    sodium_memzero(campaign->block, count * campaign->record);
     campaign->block_count = 0;
-    return code == SQLITE_DONE ? SOTTO_STATUS_OK
-                               : sql_fail(&store->sql, code, err);
+    return status;
 }
 
 enum sotto_status
@@ -122,7 +162,7 @@ add_report(struct sqlite_store *store, uint32_t number,
             campaign->block + campaign->block_count++ * campaign->record;
         memcpy(pair, tag, TAG_SIZE);
         memcpy(pair + TAG_SIZE, payload, campaign->payload_size);
-        sqlite_batch_sum(pair + TAG_SIZE, campaign->payload_size);
+        sqlite_record_sum(pair + TAG_SIZE, campaign->payload_size);
         (void)window_tags_add(tags, number, tag);
         campaign->incoming[store->move.active]++;
         store->incoming[store->move.active].reports++;
@@ -142,11 +182,10 @@ sqlite_put_tag(const struct sqlite_store *store, const uint8_t *report,
 
 static enum sotto_status
 put_report(struct sqlite_store *store, uint32_t number, const uint8_t *report,
-           enum store_answer *ret_answer, struct sotto_error *err)
+           const uint8_t tag[TAG_SIZE], enum store_answer *ret_answer,
+           struct sotto_error *err)
 {
-    uint8_t tag[TAG_SIZE];
     enum sotto_status status = SOTTO_STATUS_OK;
-    sqlite_put_tag(store, report, tag);
     int code = find_tag(store, number, tag);
     if (code == SQLITE_DONE) {
         status =
@@ -179,16 +218,46 @@ check_report(const struct sqlite_store *store, uint32_t campaign,
                            host_shown(store->path));
 }
 
+/* Makes the tags of some reports, and lets memory come that says whether they
+   are known: that of all at once takes as long as that of one. */
+static void
+make_tags(const struct sqlite_store *store, uint32_t number,
+          const uint8_t *const *report, size_t count, uint8_t (*tag)[TAG_SIZE])
+{
+    for (size_t i = 0; i < count; i++) {
+        sqlite_put_tag(store, report[i], tag[i]);
+        window_tags_prefetch(&store->tags[0], number, tag[i]);
+        window_tags_prefetch(&store->tags[1], number, tag[i]);
+        sqlite_runs_prefetch(store, number, tag[i]);
+    }
+}
+
+enum sotto_status
+sqlite_put_many(void *own, uint32_t campaign, const uint8_t *const *report,
+                size_t count, enum store_answer *ret_answers,
+                struct sotto_error *err)
+{
+    struct sqlite_store *store = own;
+    uint8_t tag[TOGETHER][TAG_SIZE];
+    enum sotto_status status = sqlite_check_begun(store, err);
+    for (size_t i = 0; i < count && status == SOTTO_STATUS_OK; i++) {
+        if (i % TOGETHER == 0) {
+            make_tags(store, campaign, report + i,
+                      count - i < TOGETHER ? count - i : TOGETHER, tag);
+        }
+        status = check_report(store, campaign, report[i], err);
+        status = HOST_THEN(status, sqlite_window_make_room(store, err));
+        status = HOST_THEN(status,
+                           put_report(store, campaign, report[i],
+                                      tag[i % TOGETHER], &ret_answers[i], err));
+    }
+    store->failed = store->failed || status != SOTTO_STATUS_OK;
+    return status;
+}
+
 enum sotto_status
 sqlite_put(void *own, uint32_t campaign, const uint8_t *report,
            enum store_answer *ret_answer, struct sotto_error *err)
 {
-    struct sqlite_store *store = own;
-    enum sotto_status status = sqlite_check_begun(store, err);
-    status = HOST_THEN(status, check_report(store, campaign, report, err));
-    status = HOST_THEN(status, sqlite_window_make_room(store, err));
-    status =
-        HOST_THEN(status, put_report(store, campaign, report, ret_answer, err));
-    store->failed = store->failed || status != SOTTO_STATUS_OK;
-    return status;
+    return sqlite_put_many(own, campaign, &report, 1, ret_answer, err);
 }

@@ -9,25 +9,85 @@
  *     file header: first trunk, number of free pages
  *     trunk: next trunk, n, n numbers of leaves, then old numbers or zeros
  *     leaf: zeros
+ *
+ * and zeros where the sum is on the disk (sql_sums.h).
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/error.h"
+#include "host/text.h"
 #include "store/sql_file.h"
 #include "store/sqlite/sqlite_store.h"
 
 #define SCRUB_MS 50    /* that readers are waited for */
 #define FIRST_TRUNK 32 /* in the file's header */
 #define FREE_PAGES 36
+#define SHARED_SIZE 32768 /* of the first region of PATH-shm */
+#define SHARED_FRAMES ((size_t)16)
+#define SHARED_BACK ((size_t)96)
+
+/* ---- Damage -------------------------------------------------------------- */
+
+/* How many frames SQLite takes for the log's, and how many of those it has
+   written back: numbers that it shares with all who have the log open. */
+static int
+read_shared(const struct sql *sql, uint32_t *ret_frames, uint32_t *ret_back)
+{
+    sqlite3_file *file = NULL;
+    void volatile *shared = NULL;
+    int code = sqlite3_file_control(sql->db, "main", SQLITE_FCNTL_FILE_POINTER,
+                                    (void *)&file);
+    if (code == SQLITE_OK) {
+        code = file->pMethods->xShmMap(file, 0, SHARED_SIZE, 0, &shared);
+    }
+    if (code == SQLITE_OK && shared != NULL) {
+        const uint32_t volatile *number = shared;
+        *ret_frames = number[SHARED_FRAMES / sizeof *number];
+        *ret_back = number[SHARED_BACK / sizeof *number];
+    }
+    return code;
+}
+
+/* Frames behind those that SQLite takes for the log's may be what an earlier
+   failure left, and are nobody's. */
+enum sotto_status
+sqlite_scrub_check(const struct sql *sql, struct sotto_error *err)
+{
+    struct sql_log_look look = {0};
+    uint32_t frames = 0, back = 0;
+    char *log = host_text_path("%s-wal", sql->path);
+    enum sotto_status status =
+        log == NULL ? host_fail_memory(err) : sql_log_look(log, &look, err);
+    free(log);
+    if (status != SOTTO_STATUS_OK || (look.frames == 0 && look.damaged == 0)) {
+        return status;
+    }
+    int code = read_shared(sql, &frames, &back);
+    if (code != SQLITE_OK) {
+        return sql_fail(sql, code, err);
+    }
+    return look.frames >= frames || back >= frames
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_FORMAT, 0,
+                           "frame %" PRIu64 " of '%s-wal' is damaged: stop the "
+                           "collector and run: sotto store repair sqlite:%s",
+                           look.frames + 1, host_shown(sql->path),
+                           host_shown(sql->path));
+}
 
 void
 sqlite_scrub_log(struct sqlite_store *store)
 {
     if (store->frames > store->limits.log_frames) {
         store->frames = 0;
-        (void)sqlite3_wal_checkpoint_v2(store->sql.db, NULL,
-                                        SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+        store->cut_short =
+            sqlite_scrub_check(&store->sql, NULL) == SOTTO_STATUS_FORMAT;
+        if (!store->cut_short) {
+            (void)sqlite3_wal_checkpoint_v2(
+                store->sql.db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+        }
     }
 }
 
@@ -162,6 +222,11 @@ sqlite_scrub(void *own, bool *ret_clean, struct sotto_error *err)
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "something is begun in '%s'", host_shown(store->path));
     }
+    enum sotto_status status = sqlite_scrub_check(&store->sql, err);
+    if (status != SOTTO_STATUS_OK) {
+        store->cut_short = status == SOTTO_STATUS_FORMAT;
+        return status;
+    }
     (void)sqlite3_busy_timeout(store->sql.db, SCRUB_MS);
     int code = sqlite3_wal_checkpoint_v2(
         store->sql.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
@@ -174,7 +239,7 @@ sqlite_scrub(void *own, bool *ret_clean, struct sotto_error *err)
         return sql_fail(&store->sql, code, err);
     }
     store->frames = 0;
-    enum sotto_status status = check_free(store, err);
+    status = check_free(store, err);
     if (status == SOTTO_STATUS_OK) {
         *ret_clean = true;
     }

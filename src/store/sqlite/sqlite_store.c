@@ -22,6 +22,7 @@
 #include "host/text.h"
 #include "host/wipe.h"
 #include "store/sql_file.h"
+#include "store/sql_log.h"
 
 static const struct sqlite_limits usual_limits = {
     .window_bytes = (uint64_t)256 << 20,
@@ -32,14 +33,14 @@ static const struct sqlite_limits usual_limits = {
 
 /* Tags of a run before they descend. */
 static const uint64_t usual_levels[LEVELS - 1] = {
-    (uint64_t)1 << 20, (uint64_t)1 << 23, (uint64_t)1 << 27};
+    (uint64_t)1 << 20, (uint64_t)1 << 22, (uint64_t)1 << 25, (uint64_t)1 << 28};
 
 static const char *const statement_text[STATEMENTS] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
     [STATEMENT_COMMIT] = "COMMIT",
     [STATEMENT_VERSION] = "PRAGMA data_version",
-    [STATEMENT_BLOCK_0] = "INSERT INTO incoming_0 VALUES (?1, ?2, ?3)",
-    [STATEMENT_BLOCK_1] = "INSERT INTO incoming_1 VALUES (?1, ?2, ?3)",
+    [STATEMENT_ROW_0] = "INSERT INTO incoming_0 VALUES (?1, ?2)",
+    [STATEMENT_ROW_1] = "INSERT INTO incoming_1 VALUES (?1, ?2)",
 };
 
 int
@@ -142,6 +143,17 @@ check_simulation(const struct sqlite_store *store, bool wanted,
                            wanted ? "simulated reports" : "devices'");
 }
 
+/* SQLite writes the log back and removes it when it is closed: here only if
+   all of it is sound. */
+static void
+settle_log(const struct sqlite_store *store)
+{
+    if (sqlite_scrub_check(&store->sql, NULL) == SOTTO_STATUS_OK) {
+        (void)sqlite3_db_config(store->sql.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+                                0, NULL);
+    }
+}
+
 static void
 close_store(void *own)
 {
@@ -149,17 +161,38 @@ close_store(void *own)
     if (store == NULL) {
         return;
     }
+    bool opened = store->statement[STATEMENTS - 1] != NULL;
     for (int i = 0; i < STATEMENTS; i++) {
         (void)sqlite3_finalize(store->statement[i]);
     }
     sqlite_runs_close(store);
+    if (opened) {
+        sql_roll_back(&store->sql);
+        settle_log(store);
+    }
     (void)sqlite3_close(store->sql.db); /* rolls back */
     if (store->lock >= 0) {
         (void)close(store->lock);
     }
     sqlite_unload(store);
+    sqlite_runs_unload(store);
     free(store->path);
     host_wipe_free(store, sizeof *store);
+}
+
+/* Before SQLite does: where it finds damage it believes that the log ends. */
+static enum sotto_status
+look_at_log(struct sqlite_store *store, struct sotto_error *err)
+{
+    struct sql_log_look look = {0};
+    char *name = host_text_path("%s-wal", store->path);
+    enum sotto_status status =
+        name == NULL ? host_fail_memory(err) : sql_log_look(name, &look, err);
+    store->found.commits = look.commits;
+    store->found.damaged = look.damaged;
+    store->found.lost = look.lost;
+    free(name);
+    return status;
 }
 
 static enum sotto_status
@@ -182,6 +215,7 @@ open_store(const char *place, bool simulation, void **ret,
                                " has a writer already; end it first",
                                &store->lock, err);
     }
+    status = HOST_THEN(status, look_at_log(store, err));
     status = HOST_THEN(status, sqlite_file_make(store->path, simulation, err));
     status = HOST_THEN(status,
                        sqlite_file_open(&store->sql, true, &store->simulation,
@@ -193,6 +227,8 @@ open_store(const char *place, bool simulation, void **ret,
     status = HOST_THEN(status, sqlite_load(store, err));
     if (status == SOTTO_STATUS_OK) {
         sqlite_runs_remove_others(store);
+        store->found.open =
+            store->incoming[0].reports + store->incoming[1].reports;
     }
     for (size_t i = 0; i < SQLITE_NAMES; i++) {
         store->name[i] = look_at(store, i);
@@ -234,6 +270,12 @@ static enum sotto_status
 add_campaign(struct sqlite_store *store, const uint8_t *hash, const char *name,
              size_t payload_size, struct sotto_error *err)
 {
+    if (store->campaigns + 1 >= SQLITE_CAMPAIGNS) {
+        return host_fail(err, SOTTO_STATUS_REFUSED, 0,
+                         "the store '%s' has %u campaigns, and takes no more; "
+                         "take another one",
+                         host_shown(store->path), store->campaigns);
+    }
     struct sqlite_campaign *more =
         realloc(store->campaign, (store->campaigns + 2u) * sizeof *more);
     if (more == NULL) {
@@ -247,7 +289,8 @@ add_campaign(struct sqlite_store *store, const uint8_t *hash, const char *name,
         memset(campaign, 0, sizeof *campaign);
         memcpy(campaign->hash, hash, SOTTO_HASH_SIZE);
         campaign->payload_size = payload_size;
-        campaign->record = TAG_SIZE + payload_size + SUM_SIZE;
+        campaign->record = SQLITE_RECORD(payload_size);
+        store->spills = store->spills || campaign->record > SQLITE_HELD_MOST;
     }
     return status;
 }
@@ -346,6 +389,10 @@ begin_commit(void *own, struct sotto_error *err)
     enum sotto_status status =
         store->others ? fail_others(store, err) : sqlite_load(store, err);
     status = HOST_THEN(status, check_names(store, err));
+    if (status == SOTTO_STATUS_OK && store->cut_short) {
+        status = sqlite_scrub_check(&store->sql, err);
+        store->cut_short = status == SOTTO_STATUS_FORMAT;
+    }
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -405,8 +452,16 @@ count_reports(void *own, uint32_t number, struct store_counts *ret_counts,
     *ret_counts = (struct store_counts){
         campaign->incoming[0] + campaign->incoming[1] + campaign->held,
         campaign->released, campaign->batches,
-        campaign->incoming[1 - store->move.active] + campaign->held};
+        campaign->incoming[1 - store->move.active] + campaign->held,
+        campaign->closed};
     return SOTTO_STATUS_OK;
+}
+
+static void
+tell_found(const void *own, struct store_found *ret_found)
+{
+    const struct sqlite_store *store = own;
+    *ret_found = store->found;
 }
 
 const struct store_backend store_sqlite = {
@@ -416,12 +471,14 @@ const struct store_backend store_sqlite = {
     .campaign = note_campaign,
     .begin = begin_commit,
     .put = sqlite_put,
+    .put_many = sqlite_put_many,
     .commit = end_commit,
     .rollback = roll_back,
     .end_window = sqlite_window_end,
     .advance = sqlite_window_advance,
     .scrub = sqlite_scrub,
     .count = count_reports,
+    .found = tell_found,
     .reader_open = sqlite_reader_open,
     .reader_close = sqlite_reader_close,
     .reader_next = sqlite_reader_next,
@@ -430,4 +487,5 @@ const struct store_backend store_sqlite = {
     .checker_open = sqlite_checker_open,
     .checker_close = sqlite_checker_close,
     .checker_step = sqlite_checker_step,
+    .repair = sqlite_repair,
 };

@@ -1,28 +1,38 @@
 /*
  * sqlite_store.h: what the files of the SQLite back-end share.
  *
- *     sqlite_file.c     the schema; making a file, opening it checked
+ *     sqlite_schema.c   the tables, and the twins of small ones
+ *     sqlite_file.c     making a file, opening it checked
  *     sqlite_upgrade.c  what a store of the version before becomes
- *     sqlite_batch.c    a batch's bytes, and which of them are damaged
+ *     sqlite_batch.c    a batch in chunks, and which reports are damaged
  *     sqlite_load.c     what a writer keeps of the tables in memory
- *     sqlite_runs.c     the tags of windows that have ended
+ *     sqlite_runs.c     the tags of windows that have ended, and
+ *     sqlite_jobs.c     merging them
  *     sqlite_store.c    the writer: opening, campaigns, transactions
  *     sqlite_put.c      putting reports, in blocks
  *     sqlite_window.c   moving on a window that has ended, and
  *     sqlite_payloads.c its payloads, released or held
  *     sqlite_scrub.c    what deletions and the log leave behind
  *     sqlite_reader.c   reading batches
- *     sqlite_check.c    looking at all that is kept
+ *     sqlite_check.c    looking at all that is kept, and
+ *     sqlite_look.c     at its pages
+ *     sqlite_repair.c   a new store of what is sound of a damaged one
  *     sqlite_forget.c   ending a campaign for good
  *     sqlite_backup.c   a copy that tells no more than a store at rest
  *
- * Reports of one commit are one row, a block of (tag, payload) pairs sorted by
- * their tags, under a random key: one flush then writes little more than the
- * reports themselves. The tags of the window are in memory, too, so that a
- * report that comes again is known; they are read from the blocks at the start.
+ * Reports of one commit are a block of (tag, payload) pairs sorted by their
+ * tags, in rows that begin at a random place: one flush then writes little more
+ * than the reports themselves. The tags of the window are in memory, too, so
+ * that a report that comes again is known; they are read from the rows at the
+ * start.
  *
- * There are two tables of blocks. New ones go to the active generation; the
- * other is empty, or is the window that is being moved:
+ * No row of reports is longer than fits into one page, unless a single report
+ * is: so a page that is lost costs what is in it. Pages have sums
+ * (sql_sums.h); a page that does not fit its own is not read, but for rows of
+ * reports, whose payloads have sums themselves.
+ *
+ * There are two tables of rows that came. New ones go to the active generation;
+ * the other is empty, or is the window that is being moved:
  *
  *     STAGE_NONE --end--> STAGE_TAGS --all tags in runs  --> STAGE_PAYLOADS
  *         ^                                                        |
@@ -45,6 +55,8 @@
 
 #include "host/checksum.h"
 #include "store/sql.h"
+#include "store/sql_file.h"
+#include "store/sql_log.h"
 #include "store/store.h"
 #include "store/store_window.h"
 #include "store/tag_run.h"
@@ -54,6 +66,28 @@
 /* Of a payload alone, which it travels with: all that is kept of a report but
    for a tag, or a key. */
 #define SUM_SIZE HOST_CHECKSUM_SIZE
+/* A tag or a key, a payload, its sum. */
+#define SQLITE_RECORD(payload_size)                                            \
+    ((size_t)TAG_SIZE + (payload_size) + SUM_SIZE)
+
+/*
+ * Rows of reports. A page of 4,096 bytes with 4 for its sum takes 4,057 bytes
+ * of one row, of which SQLite has 4 for itself: a blob of more goes on
+ * elsewhere.
+ */
+#define SQLITE_ROW_MOST ((size_t)4053)
+#define SQLITE_CHUNK_HEADER ((size_t)16) /* of a row of released */
+/* A record that a row of `held` has within its page, which takes 1,001 bytes of
+   one: SQLite has 5 for itself, the campaign's number 3. */
+#define SQLITE_HELD_MOST ((size_t)(1001 - 5 - 3))
+#define SQLITE_PLACE_BITS 43
+#define SQLITE_PLACES (INT64_C(1) << SQLITE_PLACE_BITS)
+/* A row's place in incoming_0 or incoming_1 is its campaign and a random
+   number; so there are fewer campaigns than this. */
+#define SQLITE_CAMPAIGNS (UINT32_C(1) << (63 - SQLITE_PLACE_BITS))
+#define SQLITE_PLACE_FIRST(campaign) ((int64_t)(campaign)*SQLITE_PLACES)
+#define SQLITE_PLACE_LAST(campaign)                                            \
+    (SQLITE_PLACE_FIRST(campaign) + (SQLITE_PLACES - 1))
 
 enum sqlite_stage { STAGE_NONE = 0, STAGE_TAGS = 1, STAGE_PAYLOADS = 2 };
 
@@ -90,7 +124,7 @@ struct sqlite_campaign {
 };
 
 #define SQLITE_HOLD_ALL SIZE_MAX /* batch_min: release nothing */
-#define LEVELS 4u                /* of runs */
+#define LEVELS 5u                /* of runs */
 
 /* A run that is named in the table `run`; file NULL: there is none. */
 struct sqlite_run {
@@ -108,8 +142,10 @@ struct sqlite_run {
  */
 struct sqlite_runs {
     struct sqlite_run settled[LEVELS], descending[LEVELS];
-    int64_t next;              /* number of the next run that is written */
-    uint64_t most[LEVELS - 1]; /* tags of a level; more descend */
+    int64_t next;                 /* number of the next run that is written */
+    uint64_t most[LEVELS - 1];    /* tags of a level; more descend */
+    struct sqlite_loader *loader; /* reads filters beside the writer, or NULL */
+    double load_at;               /* not before */
 };
 
 struct sqlite_job; /* something that is merged beside the writer */
@@ -124,8 +160,8 @@ enum sqlite_statement {
     STATEMENT_BEGIN,
     STATEMENT_COMMIT,
     STATEMENT_VERSION,
-    STATEMENT_BLOCK_0,
-    STATEMENT_BLOCK_1,
+    STATEMENT_ROW_0,
+    STATEMENT_ROW_1,
     STATEMENTS
 };
 
@@ -142,6 +178,8 @@ struct sqlite_store {
     bool simulation;
     bool failed;     /* since it was begun: nothing of it may be committed */
     bool others;     /* somebody else wrote: it is of no use any more */
+    bool cut_short;  /* its log is damaged: what is stored now would be lost */
+    bool spills;     /* rows of reports may go on in pages of their own */
     bool stale;      /* what follows must be read again */
     int64_t version; /* data_version that all this goes with; 0: unknown */
     struct sqlite_limits limits;
@@ -151,6 +189,8 @@ struct sqlite_store {
     uint32_t campaigns;
     struct sqlite_total incoming[GENERATIONS];
     uint64_t held;
+    int64_t place;            /* of the next row of released */
+    struct store_found found; /* when it was opened */
     struct window_tags tags[GENERATIONS];
     struct sqlite_runs runs;          /* the tags of windows that have ended */
     struct sqlite_job *job[LEVELS];   /* what is merged into them, or NULL */
@@ -188,56 +228,100 @@ SOTTO_CHECKED enum sotto_status sqlite_file_open(struct sql *sql, bool writer,
                                                  uint8_t *ret_key,
                                                  struct sotto_error *err);
 /* Makes it durable: with a log, all that is kept flushed and all that is
-   deleted overwritten; and makes one of version 1 one of this version.
-   Statuses: FORMAT, IO, MEMORY. */
-SOTTO_CHECKED enum sotto_status sqlite_file_prepare(const struct sql *sql,
+   deleted overwritten; makes one of version 1 one of this version; and looks
+   whether small tables are as their twins. Statuses: FORMAT, IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_file_prepare(struct sql *sql,
                                                     const uint8_t *key,
                                                     struct sotto_error *err);
+
+/* Makes a file that is new that one's owner's who has the store, whoever writes
+   it; whether that could be done, who opens it will see. */
+void sqlite_file_give(const char *path, const char *made);
+/* Removes what a repair that was killed wrote beside a store: with what waits,
+   it has ids' tags beside payloads. The caller has the store's lock. */
+void sqlite_file_remove_repaired(const char *path);
+
+/* ---- sqlite_schema.c ----------------------------------------------------- */
+
+extern const struct sql_kind sqlite_kind;
+/* Tables that have twins, spare_NAME; NULL ends them. */
+extern const char *const sqlite_twins[];
+/* Whether a table and its twin are not the same. Statuses: sql_fail's. */
+SOTTO_CHECKED enum sotto_status sqlite_twins_differ(const struct sql *sql,
+                                                    const char *table,
+                                                    bool *ret_differ,
+                                                    struct sotto_error *err);
+/* Whether all are the same. Statuses: FORMAT, sql_fail's. */
+SOTTO_CHECKED enum sotto_status sqlite_twins_check(const struct sql *sql,
+                                                   struct sotto_error *err);
 
 /* ---- sqlite_batch.c ------------------------------------------------------ */
 
 /*
- * A batch's bytes:
+ * A batch: a row of `batch`, and rows of `released` from place `first` on, of
+ * which each but the last has as many records as fit:
  *
- *     key (16), payload, sum of the payload (4)      `count` times
- *     sum (4) of the mechanism's hash, the number and all before
+ *     campaign (4), batch's number (8), number of the first record (4)
+ *     key (16), payload, sum of the payload (4)      the more often the better
  *
- * Those of version 1 are pairs of key and payload without sums.
+ * all lowest byte first. The batch's sum is of the mechanism's hash, the
+ * number and all records in order.
  */
 struct sqlite_batch {
     const uint8_t *hash; /* of the mechanism */
-    uint64_t number;
     size_t payload_size;
-    /* By sqlite_batch_parse. */
-    const uint8_t *data;
-    size_t count, record;
-    bool summed; /* payloads have sums */
-    bool fits;   /* the sum of all does */
-    bool whole;  /* there are as many as the row says */
+    uint32_t campaign;
+    uint64_t number, count;
+    int64_t first;
+    uint64_t chunks;
+    uint32_t sum;
 };
 
-/* Bytes of one; 0: too many. */
-size_t sqlite_batch_size(size_t payload_size, size_t count);
-/* Writes the sum behind the records, where there is room for it. */
-void sqlite_batch_seal(const struct sqlite_batch *batch, uint8_t *data,
-                       size_t count);
-/* Looks at bytes that should be `count` records; false: they are none. The
-   caller has set hash, number and payload_size. */
-bool sqlite_batch_parse(struct sqlite_batch *batch, const uint8_t *data,
-                        size_t size, uint64_t count);
-/* Whether record `i` is as it was, as far as its payload goes. */
-bool sqlite_batch_sound(const struct sqlite_batch *batch, size_t i);
-/* Writes the sum behind a payload. */
-void sqlite_batch_sum(uint8_t *payload, size_t payload_size);
+#define SQLITE_BATCH_COUNT UINT32_MAX /* records of one, at most */
+/* The columns that sqlite_batch_take reads, from 0 on. */
+#define SQLITE_BATCH_COLUMNS                                                   \
+    "b.campaign, b.number, b.count, b.first, b.chunks, b.sum"
+/* What sqlite_batch_read steps. */
+extern const char sqlite_batch_chunk_text[];
+
+/* Records of a row with so many bytes before them: 1 or more. */
+size_t sqlite_rows_most(size_t record, size_t header);
+/* Writes the sum behind a payload; and whether it is the right one. */
+void sqlite_record_sum(uint8_t *payload, size_t payload_size);
+bool sqlite_record_sound(const uint8_t *payload, size_t payload_size);
+
+/* Writes a batch's chunks, and into `batch` their number and the sum; the
+   caller has set all else. Statuses: sql_fail's, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+sqlite_batch_write_chunks(const struct sql *sql, struct sqlite_batch *batch,
+                          const uint8_t *records, struct sotto_error *err);
+/* And then its row of `batch`. Statuses: sql_fail's. */
+SOTTO_CHECKED enum sotto_status
+sqlite_batch_write(const struct sql *sql, const struct sqlite_batch *batch,
+                   struct sotto_error *err);
+/* Reads a row of SQLITE_BATCH_COLUMNS; false: it is not right. The caller has
+   set hash and payload_size. */
+bool sqlite_batch_take(sqlite3_stmt *row, struct sqlite_batch *batch);
+bool sqlite_batch_valid(const struct sqlite_batch *batch);
+/* Records that a chunk, from 0, must have. */
+size_t sqlite_batch_chunk_count(const struct sqlite_batch *batch,
+                                uint64_t chunk);
+/* Reads a chunk's records, which stay until the statement is reset; NULL: it is
+   gone, or another one's. Statuses: sql_fail's, but for a damaged page. */
+SOTTO_CHECKED enum sotto_status
+sqlite_batch_read(const struct sql *sql, sqlite3_stmt *select,
+                  const struct sqlite_batch *batch, uint64_t chunk,
+                  const uint8_t **ret_records, struct sotto_error *err);
+/* What the sum of a batch's records goes on from (host_checksum). */
+uint32_t sqlite_batch_sum(const struct sqlite_batch *batch);
 
 /* ---- sqlite_upgrade.c ---------------------------------------------------- */
 
-/* Writes the tags of a store of version 1 into a run, and gives the connection
-   the functions that the upgrade's statements call. Statuses: FORMAT, MEMORY,
-   IO. */
-SOTTO_CHECKED enum sotto_status sqlite_upgrade_prepare(const struct sql *sql,
-                                                       const uint8_t *key,
-                                                       struct sotto_error *err);
+/* Makes one of this version of the store of 0.1.0 that `sql` is connected to,
+   in a file beside it that takes its name: a kill leaves the one or the other.
+   `sql->db` is closed, and is NULL. Statuses: FORMAT, MEMORY, IO. */
+SOTTO_CHECKED enum sotto_status
+sqlite_upgrade(struct sql *sql, const uint8_t *key, struct sotto_error *err);
 
 /* ---- sqlite_runs.c ------------------------------------------------------- */
 
@@ -246,12 +330,16 @@ SOTTO_CHECKED enum sotto_status sqlite_runs_folder(const char *path,
                                                    struct sotto_error *err);
 /* The name of a run, which the caller frees; NULL: no memory. */
 char *sqlite_runs_name(const char *path, int64_t number);
+/* The number that a file's name in the folder says; 0: it is no run. */
+int64_t sqlite_runs_number(const char *name);
 /* What marks the runs of a store: not its key, but made of it. */
 void sqlite_runs_owner(const uint8_t *key, uint8_t owner[RUN_OWNER_SIZE]);
 
-/* Opens the runs that the table names. Statuses: FORMAT, IO, MEMORY. */
+/* Opens the runs that the table names, but for those that are open, and begins
+   to read their filters. Statuses: FORMAT, IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status sqlite_runs_load(struct sqlite_store *store,
                                                  struct sotto_error *err);
+/* Closes them; nothing is merged any more. */
 void sqlite_runs_unload(struct sqlite_store *store);
 /* Removes files that the table does not name: those of an earlier life. */
 void sqlite_runs_remove_others(const struct sqlite_store *store);
@@ -260,8 +348,21 @@ void sqlite_runs_remove_others(const struct sqlite_store *store);
    or what went wrong. */
 int sqlite_runs_find(struct sqlite_store *store, uint32_t campaign,
                      const uint8_t tag[TAG_SIZE]);
+/* Says that a tag will be looked for soon. */
+void sqlite_runs_prefetch(const struct sqlite_store *store, uint32_t campaign,
+                          const uint8_t tag[TAG_SIZE]);
 
-/* Begins to merge what descends, if nothing is begun: between transactions. */
+/* The transaction is durable, or gone: so are files that it made superfluous,
+   or those that it named. */
+void sqlite_runs_committed(struct sqlite_store *store);
+void sqlite_runs_rolled_back(struct sqlite_store *store);
+/* Ends all that is done beside the writer. */
+void sqlite_runs_close(struct sqlite_store *store);
+
+/* ---- sqlite_jobs.c ------------------------------------------------------- */
+
+/* Begins to merge what descends, and to read filters that are not in memory,
+   if nothing is begun: between transactions. */
 void sqlite_runs_begin(struct sqlite_store *store);
 /* In a transaction: takes over what was merged meanwhile. */
 SOTTO_CHECKED enum sotto_status sqlite_runs_tend(struct sqlite_store *store,
@@ -275,17 +376,11 @@ SOTTO_CHECKED enum sotto_status sqlite_runs_tend(struct sqlite_store *store,
 SOTTO_CHECKED enum sotto_status sqlite_runs_move(struct sqlite_store *store,
                                                  size_t rows, bool *ret_done,
                                                  struct sotto_error *err);
-/* The transaction is durable, or gone: so are files that it made superfluous,
-   or those that it named. */
-void sqlite_runs_committed(struct sqlite_store *store);
-void sqlite_runs_rolled_back(struct sqlite_store *store);
-/* In a transaction: writes every run anew without the tags of a campaign.
-   Statuses: FORMAT, IO, MEMORY. */
+/* In a transaction: writes all runs anew without the tags of a campaign, and
+   deals what is left to levels by lot. Statuses: FORMAT, IO, MEMORY. */
 SOTTO_CHECKED enum sotto_status sqlite_runs_forget(struct sqlite_store *store,
                                                    uint32_t campaign,
                                                    struct sotto_error *err);
-/* Ends all jobs. */
-void sqlite_runs_close(struct sqlite_store *store);
 
 /* ---- sqlite_load.c ------------------------------------------------------- */
 
@@ -297,6 +392,14 @@ SOTTO_CHECKED enum sotto_status sqlite_load(struct sqlite_store *store,
 enum sotto_status sqlite_fail_damaged(const struct sqlite_store *store,
                                       const char *what,
                                       struct sotto_error *err);
+/*
+ * Where pages have not fitted their sums since there were `bad` of them:
+ * whether that is explained by payloads of held reports, of which all must be
+ * there. Statuses: FORMAT, sql_fail's.
+ */
+SOTTO_CHECKED enum sotto_status sqlite_check_held(struct sqlite_store *store,
+                                                  uint64_t bad,
+                                                  struct sotto_error *err);
 /* Frees what was read. */
 void sqlite_unload(struct sqlite_store *store);
 
@@ -312,6 +415,12 @@ sqlite_check_begun(const struct sqlite_store *store, struct sotto_error *err);
 
 /* ---- sqlite_put.c -------------------------------------------------------- */
 
+/* Writes sorted records of a campaign into rows, with a statement that inserts
+   a place and records. Statuses: sql_fail's, ENTROPY. */
+SOTTO_CHECKED enum sotto_status
+sqlite_put_rows(const struct sql *sql, sqlite3_stmt *insert, uint32_t campaign,
+                const uint8_t *records, size_t count, size_t record,
+                struct sotto_error *err);
 /* Writes the blocks that were begun, as commit and the end of a window want.
    Statuses: IO, MEMORY, ENTROPY. */
 SOTTO_CHECKED enum sotto_status sqlite_put_blocks(struct sqlite_store *store,
@@ -323,6 +432,10 @@ enum sotto_status sqlite_put(void *own, uint32_t campaign,
                              const uint8_t *report,
                              enum store_answer *ret_answer,
                              struct sotto_error *err);
+enum sotto_status sqlite_put_many(void *own, uint32_t campaign,
+                                  const uint8_t *const *report, size_t count,
+                                  enum store_answer *ret_answers,
+                                  struct sotto_error *err);
 
 /* ---- sqlite_payloads.c --------------------------------------------------- */
 
@@ -355,6 +468,13 @@ enum sotto_status sqlite_scrub(void *own, bool *ret_clean,
 /* Writes the log back into the file if it has grown long; readers and writers
    go on. That it fails harms nothing. */
 void sqlite_scrub_log(struct sqlite_store *store);
+/*
+ * Whether the log can be written back. SQLite does that in the order of pages,
+ * and comes upon a damaged frame when the file is half new: so all frames are
+ * looked at before. Statuses: FORMAT, IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status sqlite_scrub_check(const struct sql *sql,
+                                                   struct sotto_error *err);
 
 /* ---- sqlite_reader.c ----------------------------------------------------- */
 
@@ -373,6 +493,33 @@ enum sotto_status sqlite_forget(void *own, const uint8_t *hash,
                                 struct store_counts *ret_counts,
                                 struct sotto_error *err);
 enum sotto_status sqlite_backup(const char *place, const char *to,
+                                struct sotto_error *err);
+
+/* ---- sqlite_look.c ------------------------------------------------------- */
+
+enum sqlite_page {
+    SQLITE_PAGE_SOUND, /* or the log has another in its place */
+    SQLITE_PAGE_DAMAGED,
+    SQLITE_PAGE_FOREIGN, /* another program has written it */
+    SQLITE_PAGE_GONE     /* the disk does not give it */
+};
+
+/* Looks at page `number` of the file, from 1. Statuses: MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_look_at_page(const struct sql *sql,
+                                                    uint32_t number,
+                                                    enum sqlite_page *ret_page,
+                                                    struct sotto_error *err);
+/* Looks at the log, which a writer may be writing to. Statuses: IO, MEMORY. */
+SOTTO_CHECKED enum sotto_status sqlite_look_at_log(const struct sql *sql,
+                                                   struct sql_log_look *ret,
+                                                   struct sotto_error *err);
+
+/* ---- sqlite_repair.c (sqlite_repair.h has what it shares) ---------------- */
+
+enum sotto_status sqlite_repair(const char *place,
+                                void (*tell)(void *context, const char *text),
+                                void *context,
+                                struct store_repaired *ret_repaired,
                                 struct sotto_error *err);
 
 /* ---- sqlite_check.c ------------------------------------------------------ */

@@ -1,0 +1,259 @@
+/*
+ * sql_log.c: SQLite's write-ahead log, frame by frame.
+ *
+ * Behind the last sound frame lies, if the log was not damaged:
+ *
+ *     frames of a log before    other salts, both of them
+ *     frames of a transaction   the same salts, no commit among them; or all
+ *     that was rolled back      zeros, where they were to be summed later
+ *     half a frame              a transaction that never ended
+ *
+ * So a commit with one of the salts says that something was lost. One bit may
+ * have changed just the mark of a commit: then the sum fits with it put right.
+ */
+#include "store/sql_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/error.h"
+#include "host/text.h"
+
+#define MAGIC UINT32_C(0x377f0682) /* the last bit: numbers are big-endian */
+#define VERSION UINT32_C(3007000)
+
+static uint32_t
+read_big(const uint8_t *from)
+{
+    return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 |
+           (uint32_t)from[2] << 8 | from[3];
+}
+
+static uint32_t
+read_little(const uint8_t *from)
+{
+    return (uint32_t)from[3] << 24 | (uint32_t)from[2] << 16 |
+           (uint32_t)from[1] << 8 | from[0];
+}
+
+/* Adds bytes, a multiple of 8, to a sum of two numbers. */
+static void
+add_bytes(uint32_t sum[2], bool big, const uint8_t *data, size_t size)
+{
+    uint32_t a = sum[0], b = sum[1];
+    for (size_t i = 0; i < size; i += 8) {
+        a += (big ? read_big(data + i) : read_little(data + i)) + b;
+        b += (big ? read_big(data + i + 4) : read_little(data + i + 4)) + a;
+    }
+    sum[0] = a;
+    sum[1] = b;
+}
+
+static bool
+sum_is(const uint32_t sum[2], const uint8_t *at)
+{
+    return sum[0] == read_big(at) && sum[1] == read_big(at + 4);
+}
+
+bool
+sql_log_header_sound(const uint8_t header[SQL_LOG_HEADER])
+{
+    uint32_t sum[2] = {0, 0}, magic = read_big(header);
+    add_bytes(sum, (magic & 1) != 0, header, SQL_LOG_SUM);
+    return (magic & ~UINT32_C(1)) == MAGIC && read_big(header + 4) == VERSION &&
+           read_big(header + 8) == SQL_LOG_PAGE &&
+           sum_is(sum, header + SQL_LOG_SUM);
+}
+
+bool
+sql_log_frame_sound(const uint8_t magic[4], const uint8_t before[8],
+                    const uint8_t frame[SQL_FRAME])
+{
+    uint32_t sum[2] = {read_big(before), read_big(before + 4)};
+    bool big = (magic[3] & 1) != 0;
+    add_bytes(sum, big, frame, 8);
+    add_bytes(sum, big, frame + SQL_FRAME_HEADER, SQL_LOG_PAGE);
+    return sum_is(sum, frame + SQL_FRAME_SUM);
+}
+
+/* ---- Walking ------------------------------------------------------------- */
+
+struct log {
+    int fd;
+    uint8_t header[SQL_LOG_HEADER];
+    uint8_t before[8]; /* the sum before the next frame */
+    uint64_t next;     /* the number of that, from 0 */
+    uint8_t frame[SQL_FRAME];
+};
+
+/* Reads the next frame; false: it is not there as a whole. */
+static bool
+read_frame(struct log *log)
+{
+    off_t at = (off_t)(SQL_LOG_HEADER + log->next * SQL_FRAME);
+    if (pread(log->fd, log->frame, SQL_FRAME, at) != (ssize_t)SQL_FRAME) {
+        return false;
+    }
+    log->next++;
+    return true;
+}
+
+/* Whether the frame is the log's, and its sum fits; goes on behind it. */
+static bool
+take_frame(struct log *log)
+{
+    bool sound = memcmp(log->frame + SQL_FRAME_SALTS,
+                        log->header + SQL_LOG_SALTS, 8) == 0 &&
+                 read_big(log->frame) != 0 &&
+                 sql_log_frame_sound(log->header, log->before, log->frame);
+    memcpy(log->before, log->frame + SQL_FRAME_SUM, sizeof log->before);
+    return sound;
+}
+
+static bool
+is_commit(const uint8_t *frame)
+{
+    return read_big(frame + SQL_FRAME_COMMIT) != 0;
+}
+
+/* Whether a frame has one of two salts that are not zero: no single byte
+   changes both. */
+static bool
+has_salt(const uint8_t *frame, const uint8_t salts[8])
+{
+    const uint8_t *at = frame + SQL_FRAME_SALTS;
+    return (read_big(salts) != 0 && memcmp(at, salts, 4) == 0) ||
+           (read_big(salts + 4) != 0 && memcmp(at + 4, salts + 4, 4) == 0);
+}
+
+/* Whether a frame that says it ends no transaction is one that does, with one
+   byte put right. */
+static bool
+was_commit(const struct log *log, const uint8_t before[8])
+{
+    uint8_t copy[SQL_FRAME];
+    bool found = false;
+    memcpy(copy, log->frame, SQL_FRAME);
+    for (unsigned i = 0; i < 4 * 256 && !found; i++) {
+        memset(copy + SQL_FRAME_COMMIT, 0, 4);
+        copy[SQL_FRAME_COMMIT + i / 256] = (uint8_t)i;
+        found = i % 256 != 0 && sql_log_frame_sound(log->header, before, copy);
+    }
+    return found;
+}
+
+/* Counts the commits behind the sound frames, the one at hand first. */
+static void
+count_lost(struct log *log, const uint8_t before[8], const uint8_t salts[8],
+           struct sql_log_look *look)
+{
+    uint64_t damaged = log->next;
+    if (has_salt(log->frame, salts) && !is_commit(log->frame) &&
+        was_commit(log, before)) {
+        look->lost++;
+    }
+    do {
+        look->lost += has_salt(log->frame, salts) && is_commit(log->frame);
+    } while (read_frame(log));
+    look->damaged = look->lost > 0 ? damaged : 0;
+}
+
+static void
+walk(struct log *log, struct sql_log_look *look)
+{
+    uint8_t before[8];
+    memcpy(log->before, log->header + SQL_LOG_SUM, sizeof log->before);
+    if (!sql_log_header_sound(log->header)) {
+        if (read_frame(log)) { /* all frames of the log are lost */
+            uint8_t salts[8];
+            memcpy(salts, log->frame + SQL_FRAME_SALTS, sizeof salts);
+            count_lost(log, log->before, salts, look);
+        }
+        return;
+    }
+    memcpy(before, log->before, sizeof before);
+    while (read_frame(log)) {
+        if (!take_frame(log)) {
+            count_lost(log, before, log->header + SQL_LOG_SALTS, look);
+            return;
+        }
+        look->frames++;
+        look->commits += is_commit(log->frame);
+        memcpy(before, log->before, sizeof before);
+    }
+}
+
+/* Opens a log and reads its header; `ret_log` NULL: there is none. A descriptor
+   of a log, unlike one of the database, has no locks to lose. */
+static enum sotto_status
+open_log(const char *path, struct log **ret_log, struct sotto_error *err)
+{
+    struct log *log = malloc(sizeof *log);
+    if (log == NULL) {
+        return host_fail_memory(err);
+    }
+    *ret_log = NULL;
+    log->next = 0;
+    log->fd = open(path, O_RDONLY | O_CLOEXEC);
+    int error = log->fd < 0 && errno != ENOENT ? errno : 0;
+    if (log->fd >= 0 && pread(log->fd, log->header, SQL_LOG_HEADER, 0) ==
+                            (ssize_t)SQL_LOG_HEADER) {
+        *ret_log = log;
+        return SOTTO_STATUS_OK;
+    }
+    if (log->fd >= 0) {
+        (void)close(log->fd);
+    }
+    free(log);
+    return error == 0
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_IO, 0, "cannot read '%s': %s",
+                           host_shown(path), strerror(error));
+}
+
+static void
+close_log(struct log *log)
+{
+    if (log != NULL) {
+        (void)close(log->fd);
+    }
+    free(log);
+}
+
+enum sotto_status
+sql_log_look(const char *path, struct sql_log_look *ret_look,
+             struct sotto_error *err)
+{
+    struct log *log = NULL;
+    struct sql_log_look look = {0};
+    enum sotto_status status = open_log(path, &log, err);
+    if (status == SOTTO_STATUS_OK) {
+        if (log != NULL) {
+            walk(log, &look);
+        }
+        *ret_look = look;
+    }
+    close_log(log);
+    return status;
+}
+
+bool
+sql_log_has(const char *path, uint32_t number)
+{
+    struct log *log = NULL;
+    bool seen = false, found = false;
+    if (open_log(path, &log, NULL) != SOTTO_STATUS_OK || log == NULL) {
+        return false;
+    }
+    memcpy(log->before, log->header + SQL_LOG_SUM, sizeof log->before);
+    bool going = sql_log_header_sound(log->header);
+    while (going && !found && read_frame(log) && take_frame(log)) {
+        seen = seen || read_big(log->frame) == number;
+        found = seen && is_commit(log->frame);
+    }
+    close_log(log);
+    return found;
+}
