@@ -1,8 +1,8 @@
 /*
  * fuzz_analyst.c: analyst_parse on whole files. The first byte says whether the
  * header's length is as it stands in the rest, or put right: most inputs fail
- * there otherwise. What is read must decode, and its prior must lie in a
- * lattice that an int32_t can count.
+ * there otherwise. What is read must decode and describe itself, and its prior
+ * must lie in a lattice that an int32_t can count.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +45,19 @@ use(const struct sotto_analyst *analyst)
 }
 
 static void
+describe(const struct sotto_analyst *analyst)
+{
+    for (int json = 0; json < 2; json++) {
+        char *text = NULL;
+        if (sotto_analyst_describe(analyst, json != 0, &text, NULL) ==
+            SOTTO_STATUS_OK) {
+            sink = (double)strlen(text);
+        }
+        free(text);
+    }
+}
+
+static void
 parse(const uint8_t *file, size_t size)
 {
     struct sotto_analyst *analyst = NULL;
@@ -52,6 +65,7 @@ parse(const uint8_t *file, size_t size)
     if (analyst_parse(file, size, "fuzz.analyst", &analyst, &err) ==
         SOTTO_STATUS_OK) {
         use(analyst);
+        describe(analyst);
     } else if (analyst != NULL) {
         abort();
     }

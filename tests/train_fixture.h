@@ -242,6 +242,28 @@ train_pca(const struct sotto_table *table, const struct pca_options *given,
                        ret_mechanism, ret_err);
 }
 
+struct task_linear_options {
+    LEARNT_FIELDS
+    const char *task, *weights, *target;
+};
+
+static inline enum sotto_status
+train_task_linear(const struct sotto_table *table,
+                  const struct task_linear_options *given, const char *path,
+                  const char *analyst_path, struct sotto_train_facts *ret_facts,
+                  struct sotto_mechanism **ret_mechanism,
+                  struct sotto_error *ret_err)
+{
+    struct train_sets sets = {.count = 0};
+    LEARNT_SETS(given, &sets);
+    train_text(&sets, "task", given->task);
+    train_text(&sets, "weights", given->weights);
+    train_text(&sets, "target", given->target);
+    struct sotto_train_options options = LEARNT_OPTIONS(given, &sets);
+    return sotto_train(table, "task-linear", &options, path, analyst_path,
+                       ret_facts, ret_mechanism, ret_err);
+}
+
 struct direct_options {
     const char *eps, *label, *name, *campaign;
     const char *const *drop;

@@ -23,7 +23,8 @@ extern "C" {
 
 struct sotto_experiment_options {
     const char *name;       /* as sotto_experiment_at has it */
-    const char *mechanism;  /* NULL: the experiment's first */
+    const char *mechanism;  /* NULL: the experiment's first; all, where a loss
+                               is measured */
     const double *eps;      /* INFINITY: no noise */
     size_t eps_count;       /* 0: the papers' */
     uint32_t trials, draws; /* 0: 3 and 3 */
@@ -32,7 +33,8 @@ struct sotto_experiment_options {
     uint32_t epochs;  /* of the encoder, 0: the experiment's own */
     uint64_t seed;
     unsigned threads;    /* 0: all cores; results do not depend on it */
-    const char *data;    /* folder of the data; NULL: the cache's */
+    const char *data;    /* file or folder of the data; NULL: the cache's, of
+                            data that it can have */
     const char *folder;  /* encoders and rows are kept there; NULL:
                             the cache's experiments/ */
     const char *results; /* folder for tables and plots; NULL: none */
@@ -42,7 +44,7 @@ struct sotto_experiment_options {
 };
 
 /* One fit, or the mean over trials and draws. Texts live until the callback
-   returns. */
+   returns. An experiment measures an accuracy or a loss; the other is NAN. */
 struct sotto_experiment_row {
     const char *experiment, *mechanism, *level;
     double eps; /* INFINITY: none */
@@ -50,6 +52,9 @@ struct sotto_experiment_row {
     bool mean; /* over all trials and draws; the rest is one of them */
     uint32_t trial, draw; /* from 1 */
     uint64_t seed;
+    double loss;      /* of an experiment that measures one (level is then its
+                         figure's name, and x the place there); NAN: none */
+    double x;         /* likewise */
     double accuracy;  /* on test records, in [0, 1]; clean ones, but for
                          mnist-private */
     double deviation; /* a mean's: over trials (of their means over draws);
@@ -115,10 +120,11 @@ struct sotto_bench_row {
     size_t runs;
     double t;
     const char *verdict;
-    /* What is timed beside the same by a peer: a fit ("fit"), or one training
-       step ("train-vlm" and its like); `batch` is 0 elsewhere. Seconds of one;
-       how many times as long the peer takes, and what share of ours the limit
-       is; the most memory of each, in bytes. */
+    /* What is timed beside the same by a peer: a fit ("fit"), a closed form
+       ("task-linear"), or one training step ("train-vlm" and its like); `batch`
+       is 0 elsewhere. Seconds of one; how many times as long the peer takes,
+       and what share of ours the limit is; the most memory of each, in bytes.
+     */
     size_t batch; /* records that go through at a time */
     double ours, peer, limit;
     double ratio_peer, ratio_limit;

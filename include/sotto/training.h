@@ -314,6 +314,15 @@ SOTTO_CHECKED enum sotto_status
 sotto_analyst_check(const struct sotto_analyst *analyst,
                     const struct sotto_mechanism *mechanism,
                     struct sotto_error *err);
+/*
+ * Says how its mechanism was made: a page in plain words, or with `json` one
+ * object on a line. Of a mechanism for one task: the task, its loss, and the
+ * share of every column's variance that is kept. `ret_text` is the caller's to
+ * free. Statuses: MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_analyst_describe(const struct sotto_analyst *analyst, bool json,
+                       char **ret_text, struct sotto_error *err);
 /* Points of the prior, and integers in each: of a codebook one, the code. */
 size_t sotto_analyst_points(const struct sotto_analyst *analyst);
 size_t sotto_analyst_width(const struct sotto_analyst *analyst);

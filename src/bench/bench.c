@@ -19,6 +19,7 @@
 #include "bench/bench_forward.h"
 #include "bench/bench_reading.h"
 #include "bench/bench_step.h"
+#include "bench/bench_task.h"
 #include "bench/collector_bench.h"
 #include "bench/postgres_bench.h"
 #include "bench/sample_encoder.h"
@@ -375,6 +376,12 @@ bench_fit(struct bench *bench, struct sotto_error *err)
     return bench_fit_run(&bench_fit_full, bench->row, bench->context, err);
 }
 
+static enum sotto_status
+bench_task(struct bench *bench, struct sotto_error *err)
+{
+    return bench_task_run(&bench_task_full, bench->row, bench->context, err);
+}
+
 /* ---- Reading tables ------------------------------------------------------ */
 
 static enum sotto_status
@@ -480,6 +487,10 @@ static const struct {
      "learns from 13,500 reports as sotto fit does, beside PyTorch:\n"
      "minutes, on all cores.",
      bench_fit, true, NULL},
+    {"task-linear",
+     "the closed form of 100 linear outputs of 1,000 numbers, from 10,000\n"
+     "records, beside NumPy: half a minute.",
+     bench_task, true, NULL},
     {"reading",
      "megabytes of CSV a second on one thread and on two, beside wc -l,\n"
      "Python's csv module with float() on every number, and pandas: a\n"
@@ -498,7 +509,7 @@ static const struct {
      bench_collector, true, NULL},
     {"collector-memory",
      "sends it ten million reports, and says after each million how\n"
-     "much memory is in use.",
+     "much memory it took at most meanwhile.",
      bench_collector_memory, true, NULL},
     {"analyst",
      "a store of a million simulated reports, made by the collector's own\n"
@@ -515,7 +526,8 @@ static const struct {
     {"collector-growth",
      "sends it ten million reports, or as many as --millions says, and\n"
      "says after each five million how many a second it took, in how\n"
-     "many seconds it starts, memory, and bytes of its store a report.",
+     "many seconds it starts, the most memory it took meanwhile, but for\n"
+     "the requests of the load, and bytes of its store a report.",
      bench_collector_growth, true, NULL},
 };
 #define BENCHMARKS (sizeof benchmarks / sizeof *benchmarks)

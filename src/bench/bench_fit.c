@@ -293,7 +293,7 @@ measure_fit(struct job *job, struct sotto_bench_row *row,
     row->limit = job->size->epochs * info.memory /
                  peer_bandwidth(pool, PEER_STREAM_BYTES);
     host_pool_free(pool);
-    row->missing = peer_missing(PEER_PYTHON);
+    row->missing = peer_missing(PEER_PYTHON, "torch");
     if (row->missing == NULL) {
         status = write_parts(job, err);
         status = HOST_THEN(status, run_peer(job, &peer, err));

@@ -430,7 +430,7 @@ bench_step_run(const struct bench_step *step,
                void *context, struct sotto_error *err)
 {
     struct peers peer = {0};
-    const char *missing = peer_missing(size->python);
+    const char *missing = peer_missing(size->python, "torch");
     enum sotto_status status =
         check_answers(step, size, &peer, missing != NULL, err);
     for (size_t i = 0; i < BENCH_STEP_BATCHES_MAX && size->batch[i] > 0 &&

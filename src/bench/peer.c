@@ -253,22 +253,26 @@ peer_run(const char *script, const char *const *args,
 }
 
 const char *
-peer_missing(const char *python)
+peer_missing(const char *python, const char *module)
 {
-    static const char script[] = "try:\n    import torch\n    found = 1\n"
-                                 "except ImportError:\n    found = 0\n"
-                                 "answer(0, found)\n";
-    const char *const none[] = {NULL};
+    static const char script[] =
+        "import sys\ntry:\n    __import__(sys.argv[1])\n    found = 1\n"
+        "except ImportError:\n    found = 0\n"
+        "answer(0, found)\n";
+    const char *const args[] = {module, NULL};
     const struct peer_threads one = {1, 1};
     struct peer_result result = {0, 0, 0};
     struct peer *peer = NULL;
-    enum sotto_status status = start(python, script, none, &one, &peer, NULL);
+    enum sotto_status status = start(python, script, args, &one, &peer, NULL);
     status = HOST_THEN(status, peer_ask(peer, NULL, &result, NULL));
     (void)peer_stop(peer);
     if (status != SOTTO_STATUS_OK) {
         return "python3";
     }
-    return result.value > 0 ? NULL : "python3-torch";
+    if (result.value > 0) {
+        return NULL;
+    }
+    return strcmp(module, "numpy") == 0 ? "python3-numpy" : "python3-torch";
 }
 
 /* ---- Files --------------------------------------------------------------- */

@@ -18,10 +18,10 @@
 #define PEER_PYTHON "/usr/bin/python3" /* Debian's, as its packages want */
 #define PEER_ARGS_MAX 24u
 
-/* Debian's package that the peer needs, if it is not there: "python3",
-   "python3-torch"; NULL: nothing is missing. The interpreter: PEER_PYTHON,
-   but in tests. */
-const char *peer_missing(const char *python);
+/* Debian's package that the peer needs, if it is not there: "python3", or that
+   of the module, "torch" or "numpy"; NULL: nothing is missing. The interpreter:
+   PEER_PYTHON, but in tests. */
+const char *peer_missing(const char *python, const char *module);
 
 /* The script of that name, as "fit.py"; it must be there. */
 const char *peer_script_text(const char *name);

@@ -9,14 +9,15 @@
 
 #include "cli/json_print.h"
 
-static bool
-is_there(const struct setting_options *options, const char *name)
+/* NULL: there is none of that name. */
+static struct cli_option *
+find_option(struct setting_options *options, const char *name)
 {
     size_t i = 0;
     while (i < options->count && strcmp(options->option[i].name, name) != 0) {
         i++;
     }
-    return i < options->count;
+    return i < options->count ? &options->option[i] : NULL;
 }
 
 void
@@ -24,7 +25,7 @@ setting_options_add(struct setting_options *options,
                     const struct cli_option *option)
 {
     if (options->count < SETTING_OPTIONS_MAX &&
-        !is_there(options, option->name)) {
+        find_option(options, option->name) == NULL) {
         options->option[options->count++] = *option;
     }
 }
@@ -41,7 +42,9 @@ setting_options_put(struct setting_options *options,
                                 .name = setting->name,
                                 .value = setting->value,
                                 .what = help};
-    if (is_there(options, setting->name)) {
+    struct cli_option *there = find_option(options, setting->name);
+    if (there != NULL) { /* another kind's, which may take it once alone */
+        there->many = there->many || setting->many;
         return;
     }
     (void)snprintf(help, SETTING_HELP_SIZE, "%s%s%s%s", setting->help,

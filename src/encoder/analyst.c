@@ -429,6 +429,12 @@ sotto_analyst_z_width(const struct sotto_analyst *analyst)
     return (analyst->codes > 0 ? analyst->codes : 1) * analyst->width;
 }
 
+const json_t *
+analyst_metadata(const struct sotto_analyst *analyst)
+{
+    return safetensors_metadata(analyst->file);
+}
+
 const float *
 analyst_representation(const struct sotto_analyst *analyst, size_t *ret_width,
                        uint32_t *ret_layers)

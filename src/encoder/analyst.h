@@ -67,6 +67,8 @@ SOTTO_CHECKED enum sotto_status analyst_parse(const void *data, size_t size,
                                               const char *name,
                                               struct sotto_analyst **ret,
                                               struct sotto_error *err);
+/* The file's metadata, as read. */
+const json_t *analyst_metadata(const struct sotto_analyst *analyst);
 /* z of every point of the prior, `ret_width` numbers each, which the first
    `ret_layers` layers of the encoder give; NULL if it has none. */
 const float *analyst_representation(const struct sotto_analyst *analyst,

@@ -186,6 +186,7 @@ train_candidate(const struct candidates *candidates,
                     encoder_registry, candidate->kind,
                     (struct encoder_job){.table = job->table,
                                          .options = &asked.options,
+                                         .function = job->function,
                                          .facts = facts,
                                          .ret_mechanism = &candidate->encoder},
                     err));

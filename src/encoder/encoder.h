@@ -22,6 +22,25 @@ typedef enum sotto_status encoder_choose_fn(
     struct sotto_codebook *codebook, const struct sotto_codebook_wanted *wanted,
     struct sotto_codebook_choice *ret_choice, struct sotto_error *err);
 
+struct schema;
+struct layer;
+
+/* A function of the record that a model is: what a task is about. */
+struct encoder_function {
+    void *own; /* to whom the rest belongs */
+    void (*free)(void *own);
+    const struct schema *schema; /* the columns whose x it takes; those without
+                                    inputs do not count */
+    const struct layer *layer;   /* from x to a logit for each class */
+    size_t layers, classes;
+};
+
+/* Reads a model's file. Statuses: USAGE (it is no function of the record, and
+   why), IO, FORMAT, MEMORY, LIMIT. */
+typedef enum sotto_status
+encoder_function_fn(const char *path, struct encoder_function *ret_function,
+                    struct sotto_error *err);
+
 /* What is asked of an encoder, and where its answers go. */
 struct encoder_job {
     const struct encoder *encoder;
@@ -29,6 +48,8 @@ struct encoder_job {
     const struct sotto_train_options *options;
     const char *path, *analyst_path; /* NULL: nowhere */
     encoder_choose_fn *choose;       /* for a codebook; others leave it alone */
+    encoder_function_fn *function;   /* likewise for a task */
+    const struct schema *columns;    /* those of x, as they are; NULL: fitted */
     struct sotto_train_facts *facts; /* to add to */
     struct sotto_mechanism **ret_mechanism;
 };
@@ -87,6 +108,7 @@ fact_say(struct sotto_train_facts *facts, const char *format, ...);
 /* ---- The rows ------------------------------------------------------------ */
 
 extern const struct encoder encoder_vlm, encoder_clm, encoder_pca,
-    encoder_identity, encoder_codebook, encoder_direct;
+    encoder_identity, encoder_task_linear, encoder_codebook, encoder_direct,
+    encoder_task;
 
 #endif

@@ -59,6 +59,56 @@ split_budget(struct learnt *learnt, struct sotto_error *err)
 
 /* ---- Columns ------------------------------------------------------------- */
 
+/* The column of that name among the job's own; NULL: it has none. */
+static const struct schema_column *
+find_given(const struct encoder_job *job, const char *name)
+{
+    for (size_t i = 0; job->columns != NULL && i < job->columns->columns; i++) {
+        const struct schema_column *column = &job->columns->column[i];
+        if (column->inputs > 0 && strcmp(column->name, name) == 0) {
+            return column;
+        }
+    }
+    return NULL;
+}
+
+/* Keeps of the columns chosen those that the job gives, in its order, and the
+   label behind them. */
+static enum sotto_status
+order_columns(struct learnt *learnt, struct sotto_error *err)
+{
+    const struct encoder_job *job = learnt->job;
+    struct schema_choice *choice = &learnt->choice;
+    size_t most = job->columns->columns + 1, kept = 0;
+    size_t *order = calloc(most, sizeof *order);
+    if (order == NULL) {
+        return host_fail_memory(err);
+    }
+    for (size_t i = 0; i < job->columns->columns; i++) {
+        const struct schema_column *column = &job->columns->column[i];
+        size_t at = sotto_table_find(job->table, column->name);
+        if (column->inputs == 0) {
+            continue;
+        }
+        if (at == SIZE_MAX || at == choice->label) {
+            free(order);
+            return schema_column_fail(
+                SOTTO_STATUS_USAGE, "the model takes the column ", column->name,
+                at == SIZE_MAX ? ", which the data does not have"
+                               : ", which is the label",
+                err);
+        }
+        order[kept++] = at;
+    }
+    if (choice->label != SIZE_MAX) {
+        order[kept++] = choice->label;
+    }
+    free(choice->kept);
+    choice->kept = order;
+    choice->columns = kept;
+    return SOTTO_STATUS_OK;
+}
+
 static enum sotto_status
 fit_columns(struct learnt *learnt, struct sotto_error *err)
 {
@@ -75,11 +125,15 @@ fit_columns(struct learnt *learnt, struct sotto_error *err)
     }
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < columns; i++) {
         size_t column = learnt->choice.kept[i];
+        const struct schema_column *own =
+            find_given(learnt->job, sotto_table_name(table, column));
         aim.as = schema_fit_as(given, table, column);
         aim.missing = aim.as != NULL && aim.as->told;
         if (column == learnt->choice.label) {
             learnt->label = i;
             status = schema_fit_label(schema, table, column, aim.as, 0, err);
+        } else if (own != NULL) {
+            status = schema_add(schema, own, err);
         } else {
             status = schema_fit(schema, table, column, &aim, err);
         }
@@ -207,6 +261,9 @@ learnt_begin(struct learnt *learnt, const struct encoder_job *job,
     status = check_settings(learnt, err);
     status = HOST_THEN(
         status, schema_fit_choose(job->table, options, &learnt->choice, err));
+    if (status == SOTTO_STATUS_OK && job->columns != NULL) {
+        status = order_columns(learnt, err);
+    }
     status = HOST_THEN(status, fit_columns(learnt, err));
     status = HOST_THEN(status, find_blocks(learnt, err));
     status = HOST_THEN(status, split_budget(learnt, err));

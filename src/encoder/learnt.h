@@ -110,6 +110,8 @@ struct learnt_result {
     const struct analyst_block *block; /* what the decoder's outputs are */
     size_t blocks;
     const json_t *facts;
+    const char *task; /* what it was learnt for, in a line for people: columns,
+                         or a model; NULL: the record itself */
 };
 
 /*

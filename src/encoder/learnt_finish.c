@@ -4,14 +4,45 @@
  *     part 1   lattice, laplace   z[0..d)      features   eps_x
  *     part 2   symbols, flip      the label    label      eps_y
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/opened.h"
 #include "encoder/learnt.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "mechanism/crew.h"
 #include "mechanism/mechanism.h"
+
+#define TASK_INTRO "none: learnt from the auxiliary data, for the task: "
+#define TASK_CUT "..."
+
+/* What the mechanism says of the auxiliary data and of its task, as a manifest
+   can hold it: '?' for what it cannot, cut where it is too long. */
+static void
+describe_auxiliary(const struct learnt_result *result,
+                   char ret_text[DEVICE_TEXT_MAX + 1])
+{
+    size_t room = DEVICE_TEXT_MAX + 1, size;
+    if (result->task == NULL) {
+        (void)snprintf(ret_text, room, "%s",
+                       "none: encoder, scales and categories were learnt from "
+                       "the auxiliary data");
+        return;
+    }
+    size = (size_t)snprintf(ret_text, room, TASK_INTRO "%s", result->task);
+    if (size >= room) {
+        (void)snprintf(ret_text + room - sizeof TASK_CUT, sizeof TASK_CUT,
+                       TASK_CUT);
+    }
+    for (char *at = ret_text; *at != '\0'; at++) {
+        bool fits = *at >= ' ' && *at <= '~' && *at != '"' && *at != '\\';
+        if (!fits) {
+            *at = '?';
+        }
+    }
+}
 
 static enum sotto_status
 compose(const struct learnt *learnt, const struct learnt_result *result,
@@ -20,6 +51,7 @@ compose(const struct learnt *learnt, const struct learnt_result *result,
     const struct sotto_train_options *options = learnt->job->options;
     const char *name =
         options->name != NULL ? options->name : learnt->job->encoder->kind.name;
+    char auxiliary[DEVICE_TEXT_MAX + 1];
     struct compose_part part[2] = {
         {.covers = "features",
          .channel = "laplace",
@@ -36,8 +68,7 @@ compose(const struct learnt *learnt, const struct learnt_result *result,
     struct compose_spec spec = {
         .name = name,
         .campaign = options->campaign != NULL ? options->campaign : name,
-        .auxiliary = "none: encoder, scales and categories were learnt from "
-                     "the auxiliary data",
+        .auxiliary = auxiliary,
         .eps = learnt->eps,
         .column = learnt->schema.column,
         .columns = learnt->schema.columns,
@@ -45,6 +76,7 @@ compose(const struct learnt *learnt, const struct learnt_result *result,
         .layers = result->encoder_layers,
         .part = part,
         .parts = learnt->label == SIZE_MAX ? 1 : 2};
+    describe_auxiliary(result, auxiliary);
     return compose_open(&spec, ret_mechanism, err);
 }
 

@@ -9,12 +9,9 @@
 #include <unistd.h>
 
 #include "host/error.h"
-#include "host/file.h"
 #include "host/text.h"
 #include "schema/column.h"
-#include "table/gunzip.h"
 
-#define FILE_MOST ((size_t)1 << 31)
 #define FILES_MOST 16u
 #define ASKED 0.1 /* of the people */
 
@@ -47,25 +44,13 @@ find_file(const struct data_records *data, const char *name, char **ret_path,
     return SOTTO_STATUS_OK;
 }
 
-/* The hash of what the file holds, so that packing it changes nothing. */
 static enum sotto_status
 hash_file(const struct data_records *of, const char *name,
           char ret_hash[EXPERIMENT_HASH_SIZE], struct sotto_error *err)
 {
     char *path = NULL;
-    uint8_t *data = NULL, *plain = NULL;
-    size_t size = 0;
     enum sotto_status status = find_file(of, name, &path, err);
-    status =
-        HOST_THEN(status, host_file_read(path, FILE_MOST, &data, &size, err));
-    if (status == SOTTO_STATUS_OK && gunzip_detect(data, size)) {
-        status = gunzip_bytes(data, size, FILE_MOST, path, &plain, &size, err);
-    }
-    if (status == SOTTO_STATUS_OK) {
-        experiment_hash(plain != NULL ? plain : data, size, ret_hash);
-    }
-    free(plain);
-    free(data);
+    status = HOST_THEN(status, experiment_hash_file(path, ret_hash, err));
     free(path);
     return status;
 }

@@ -12,6 +12,7 @@
 
 #include "experiment/result_files.h"
 #include "experiment/row_store.h"
+#include "experiment/study.h"
 #include "experiment/trial.h"
 #include "host/clock.h"
 #include "host/error.h"
@@ -89,9 +90,9 @@ take_eps(struct runner *runner, struct sotto_error *err)
     for (size_t i = 0; i < options->eps_count; i++) {
         double eps = options->eps[i];
         if (!(eps >= 0.000001 && (eps <= 32 || isinf(eps)))) {
-            return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                             "an epsilon is 0.000001 to 32, or none; not %g",
-                             eps);
+            return host_fail(
+                err, SOTTO_STATUS_USAGE, 0,
+                "an epsilon is 0.000001 to 32, or none, and not '%g'", eps);
         }
         if (!known_eps(runner, eps)) {
             runner->eps[runner->known++] = eps;
@@ -194,6 +195,8 @@ empty_row(const struct runner *runner, size_t eps)
         .aux_share = run->aux_share,
         .seed = run->options->seed,
         .accuracy = NAN,
+        .x = NAN,
+        .loss = NAN,
         .deviation = NAN,
         .deviation_draws = NAN,
         .paper = NAN,
@@ -226,7 +229,7 @@ fit_row(const struct runner *runner, size_t eps, uint32_t trial, uint32_t draw,
     struct sotto_experiment_row row = empty_row(runner, eps);
     row.trial = trial;
     row.draw = draw;
-    row.accuracy = value->accuracy;
+    row.accuracy = value->measured;
     row.seconds = value->seconds;
     row.runs = 1;
     row.data = runner->data;
@@ -404,7 +407,7 @@ make_fit(struct runner *runner, const struct row_key *key,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    value.accuracy = outcome.accuracy;
+    value.measured = outcome.accuracy;
     value.seconds = floor(1000 * (host_seconds() - started)) / 1000;
     return row_store_add(runner->store, key, &value, ret_value, err);
 }
@@ -501,10 +504,19 @@ runner_open(struct runner *runner, struct sotto_error *err)
         HOST_THEN(status, experiment_lock(run->folder, &runner->lock, err));
     status =
         HOST_THEN(status, row_store_open(run->folder, run->experiment->name,
-                                         &runner->store, err));
+                                         "accuracy", &runner->store, err));
     status =
         HOST_THEN(status, trial_open(run, &runner->trial, runner->data, err));
     return status;
+}
+
+/* The experiment that is asked for, if it is a study. */
+static const struct experiment *
+find_study(const struct sotto_experiment_options *options)
+{
+    const struct experiment *found =
+        options->name != NULL ? experiment_find(options->name) : NULL;
+    return found != NULL && found->study != NULL ? found : NULL;
 }
 
 enum sotto_status
@@ -513,6 +525,10 @@ sotto_experiment_run(const struct sotto_experiment_options *options,
                                  const struct sotto_experiment_row *),
                      void *context, struct sotto_error *err)
 {
+    const struct experiment *study = find_study(options);
+    if (study != NULL) {
+        return study_run(study, options, row, context, err);
+    }
     struct runner runner = {
         .run.options = options, .lock = -1, .row = row, .context = context};
     if (options->watch.tick != NULL) {
@@ -533,6 +549,10 @@ sotto_experiment_plan(const struct sotto_experiment_options *options,
                                   const struct sotto_experiment_row *),
                       void *context, struct sotto_error *err)
 {
+    const struct experiment *study = find_study(options);
+    if (study != NULL) {
+        return study_plan(study, options, row, context, err);
+    }
     struct runner runner = {.run.options = options, .lock = -1};
     enum sotto_status status = resolve(&runner, err);
     for (size_t i = 0; i < runner.asked && status == SOTTO_STATUS_OK; i++) {
@@ -549,6 +569,10 @@ enum sotto_status
 sotto_experiment_path(const struct sotto_experiment_options *options,
                       char **ret_path, struct sotto_error *err)
 {
+    const struct experiment *study = find_study(options);
+    if (study != NULL) {
+        return study_path(study, options, ret_path, err);
+    }
     struct runner runner = {.run.options = options, .lock = -1};
     enum sotto_status status = resolve(&runner, err);
     if (status == SOTTO_STATUS_OK) {

@@ -8,7 +8,9 @@
  * An experiment is one struct experiment in its data set's file in tables/, and
  * one row in registry.c. It says what is collected from whom (its data set
  * and protocol), with which mechanisms, and what the papers reached; keys,
- * rows, caches, means, tables and plots are the machinery's.
+ * rows, caches, means, tables and plots are the machinery's. One that measures
+ * a loss and no accuracy has a `study` in place of data set, protocol, classes
+ * and papers (study.h).
  */
 #ifndef SOTTO_EXPERIMENT_EXPERIMENT_H
 #define SOTTO_EXPERIMENT_EXPERIMENT_H
@@ -68,12 +70,15 @@ struct experiment_mechanism {
                            papers; NULL: nothing */
 };
 
+struct study;
+
 struct experiment {
     const char *name;
     const char *about; /* a sentence for the table: data and splits */
     const char *help;  /* what it is, and its mechanisms, in lines */
     const struct data_set *data;
     const struct protocol *protocol;
+    const struct study *study; /* NULL: it is a campaign's accuracy */
     size_t classes;
     const char *novel; /* the class that no mechanism saw, against all others;
                           NULL: all were seen */
@@ -85,6 +90,11 @@ struct experiment {
 extern const struct experiment experiment_mnist_collection;
 extern const struct experiment experiment_mnist_novel;
 extern const struct experiment experiment_mnist_private;
+extern const struct experiment experiment_task_theory;
+extern const struct experiment experiment_task_power;
+extern const struct experiment experiment_task_realestate;
+extern const struct experiment experiment_task_cancer;
+extern const struct experiment experiment_task_mnist;
 
 /* ---- registry.c -----------------------------------------------------------
  */
@@ -111,6 +121,11 @@ void experiment_eps_text(double eps, char text[EXPERIMENT_EPS_SIZE]);
 /* SHA-256 of bytes as hexadecimal text. */
 void experiment_hash(const void *data, size_t size,
                      char ret_hash[EXPERIMENT_HASH_SIZE]);
+/* The same of what a file holds, unpacked, so that packing it changes nothing.
+   Statuses: IO, LIMIT, INPUT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+experiment_hash_file(const char *path, char ret_hash[EXPERIMENT_HASH_SIZE],
+                     struct sotto_error *err);
 
 /*
  * A seed for one purpose of one fit: 64 bits of SHA-256 over all of it, so that

@@ -18,6 +18,9 @@
 #include "host/error.h"
 #include "host/file.h"
 #include "host/text.h"
+#include "table/gunzip.h"
+
+#define FILE_MOST ((size_t)1 << 31)
 
 /* 12 places, as budgets have them, without the noughts at the end. */
 void
@@ -43,6 +46,25 @@ experiment_hash(const void *data, size_t size,
     unsigned char hash[crypto_hash_sha256_BYTES];
     (void)crypto_hash_sha256(hash, data, size);
     (void)sodium_bin2hex(ret_hash, EXPERIMENT_HASH_SIZE, hash, sizeof hash);
+}
+
+enum sotto_status
+experiment_hash_file(const char *path, char ret_hash[EXPERIMENT_HASH_SIZE],
+                     struct sotto_error *err)
+{
+    uint8_t *data = NULL, *plain = NULL;
+    size_t size = 0;
+    enum sotto_status status =
+        host_file_read(path, FILE_MOST, &data, &size, err);
+    if (status == SOTTO_STATUS_OK && gunzip_detect(data, size)) {
+        status = gunzip_bytes(data, size, FILE_MOST, path, &plain, &size, err);
+    }
+    if (status == SOTTO_STATUS_OK) {
+        experiment_hash(plain != NULL ? plain : data, size, ret_hash);
+    }
+    free(plain);
+    free(data);
+    return status;
 }
 
 uint64_t

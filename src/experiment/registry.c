@@ -8,9 +8,10 @@
 #include "host/text.h"
 
 static const struct experiment *const experiments[] = {
-    &experiment_mnist_collection,
-    &experiment_mnist_novel,
-    &experiment_mnist_private,
+    &experiment_mnist_collection, &experiment_mnist_novel,
+    &experiment_mnist_private,    &experiment_task_theory,
+    &experiment_task_power,       &experiment_task_realestate,
+    &experiment_task_cancer,      &experiment_task_mnist,
 };
 #define EXPERIMENTS (sizeof experiments / sizeof *experiments)
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,11 +25,12 @@
 #define LINE_MOST ((size_t)1 << 20)
 #define VALUE_FIELDS 5u
 
-#define OLD_HEADER                                                             \
+#define KEYS                                                                   \
     "experiment,mechanism,level,aux_share,eps,trial,draw,seed,setting,data,"   \
-    "version,accuracy,seconds,command,commit"
-static const char header[] = OLD_HEADER ",note\n";
-static const char old_header[] = OLD_HEADER "\n"; /* 0.1.0's */
+    "version,"
+#define VALUES ",seconds,command,commit"
+static const char old_header[] = KEYS "accuracy" VALUES "\n"; /* 0.1.0's */
+#define HEADER_SIZE 256u
 #define KEY_FIELDS 11u
 
 struct row {
@@ -39,6 +41,7 @@ struct row {
 
 struct row_store {
     char *path;
+    char header[HEADER_SIZE];
     int fd;
     struct row *row;
     size_t count, room;
@@ -69,7 +72,7 @@ add_key(struct host_text *text, const struct row_key *key)
 static void
 add_value(struct host_text *text, const struct row_value *value)
 {
-    csv_field_number(text, value->accuracy);
+    csv_field_number(text, value->measured);
     host_text_print(text, ",");
     csv_field_number(text, value->seconds);
     host_text_print(text, ",");
@@ -168,7 +171,7 @@ parse_line(const char *line, const char *end, struct row *ret_row)
     }
     const char *const *value = at + KEY_FIELDS;
     if (value[VALUE_FIELDS] != end + 1 ||
-        !field_number(value[0], value[1] - 1, &row.value.accuracy) ||
+        !field_number(value[0], value[1] - 1, &row.value.measured) ||
         !field_number(value[1], value[2] - 1, &row.value.seconds)) {
         return SOTTO_STATUS_FORMAT;
     }
@@ -221,8 +224,9 @@ take_lines(struct row_store *store, const char *text, const char *end,
         enum sotto_status status = SOTTO_STATUS_MEMORY;
         bool first = number == 1;
         if (first) {
-            bool same = (size_t)(stop + 1 - line) == sizeof header - 1 &&
-                        memcmp(line, header, sizeof header - 1) == 0;
+            size_t size = strlen(store->header);
+            bool same = (size_t)(stop + 1 - line) == size &&
+                        memcmp(line, store->header, size) == 0;
             status = same ? SOTTO_STATUS_OK : SOTTO_STATUS_FORMAT;
         } else if (grow_rows(store)) {
             status = parse_line(line, stop, &store->row[store->count]);
@@ -279,7 +283,7 @@ add_notes(struct row_store *store, const char *text, size_t size,
     size_t skip = sizeof old_header - 1;
     enum sotto_status status;
     host_text_init(&made, FILE_MOST);
-    host_text_add(&made, header, sizeof header - 1);
+    host_text_add(&made, store->header, strlen(store->header));
     for (const char *at = text + skip, *end = text + size, *stop;
          at < end && (stop = memchr(at, '\n', (size_t)(end - at))) != NULL;
          at = stop + 1) {
@@ -314,6 +318,7 @@ read_all(struct row_store *store, uint8_t **ret_data, size_t *ret_size,
     enum sotto_status status =
         host_file_read(store->path, FILE_MOST, ret_data, ret_size, err);
     if (status != SOTTO_STATUS_OK || *ret_size < old ||
+        strstr(store->header, ",accuracy,") == NULL ||
         memcmp(*ret_data, old_header, old) != 0) {
         return status;
     }
@@ -346,14 +351,14 @@ recover(struct row_store *store, struct sotto_error *err)
         status = fail_write(store, err);
     }
     if (status == SOTTO_STATUS_OK && whole == 0) {
-        status = append(store, header, sizeof header - 1, err);
+        status = append(store, store->header, strlen(store->header), err);
     }
     free(data);
     return status;
 }
 
 enum sotto_status
-row_store_open(const char *folder, const char *name,
+row_store_open(const char *folder, const char *name, const char *measure,
                struct row_store **ret_store, struct sotto_error *err)
 {
     enum sotto_status status;
@@ -364,6 +369,8 @@ row_store_open(const char *folder, const char *name,
         return host_fail_memory(err);
     }
     store->fd = -1;
+    (void)snprintf(store->header, sizeof store->header,
+                   KEYS "%s" VALUES ",note\n", measure);
     host_text_print(&path, "%s/%s.csv", folder, name);
     if (path.failed) {
         status = host_fail_memory(err);
@@ -440,7 +447,7 @@ row_store_add(struct row_store *store, const struct row_key *key,
     }
     if (status != SOTTO_STATUS_OK) {
         status = host_fail(err, SOTTO_STATUS_USAGE, 0,
-                           "a row without an accuracy cannot be kept");
+                           "a row without a number cannot be kept");
         goto done;
     }
     status = append(store, text.data, text.size, err);

@@ -24,7 +24,7 @@ struct row_key {
 
 /* What it came to, and who made it. */
 struct row_value {
-    double accuracy;
+    double measured; /* the accuracy, or what else the store is of */
     double seconds;
     const char *command, *commit; /* "" if not said; never NULL */
     const char *note;             /* likewise */
@@ -34,13 +34,13 @@ struct row_store;
 
 /*
  * Opens FOLDER/NAME.csv, making it if it is not there, and cuts off half a row
- * at its end. One from before there were notes is given the column. Statuses:
- * IO, INPUT (it holds something else: names the line), LIMIT, MEMORY.
+ * at its end. `measure` names what is measured, as its column does. One of
+ * accuracies from before there were notes is given the column. Statuses: IO,
+ * INPUT (it holds something else: names the line), LIMIT, MEMORY.
  */
-SOTTO_CHECKED enum sotto_status row_store_open(const char *folder,
-                                               const char *name,
-                                               struct row_store **ret_store,
-                                               struct sotto_error *err);
+SOTTO_CHECKED enum sotto_status
+row_store_open(const char *folder, const char *name, const char *measure,
+               struct row_store **ret_store, struct sotto_error *err);
 void row_store_close(struct row_store *store);
 
 /* The row of that key, as long as the store is open; NULL: not there. */

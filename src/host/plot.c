@@ -1,5 +1,5 @@
 /*
- * plot.c: a picture of accuracy against epsilon, as SVG text.
+ * plot.c: a picture of accuracy or loss against epsilon, as SVG text.
  *
  *     +----------------------------------------------+
  *     | title                                        |
@@ -30,7 +30,9 @@
 #define RIGHT 692.0
 #define TOP 76.0
 #define BOTTOM 376.0
-#define GAP 84.0   /* of the right part, for "none" */
+#define GAP 84.0       /* of the right part, for "none" */
+#define LEGEND_LINE 3u /* so many names stay in one line */
+#define LEGEND_STEP 20.0
 #define INSET 26.0 /* of the first and last epsilon from the edges */
 #define FONT "font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\""
 #define INK "#1f2933"
@@ -41,9 +43,9 @@
 struct frame {
     struct host_text *text;
     const struct plot *plot;
-    double low, high;   /* log epsilon at the ends of the field's scale */
+    double low, high;   /* at the ends of the field's scale of x */
     double right;       /* of the field */
-    double bottom, top; /* percent */
+    double bottom, top; /* of y */
 };
 
 /* ---- Text --------------------------------------------------------------- */
@@ -93,15 +95,23 @@ put_line(struct host_text *text, double x1, double y1, double x2, double y2,
 
 /* ---- Places ------------------------------------------------------------- */
 
+/* x on the frame's scale. */
+static double
+scale_x(const struct frame *frame, double x)
+{
+    return frame->plot->linear ? x : log(x);
+}
+
 static double
 place_x(const struct frame *frame, double eps)
 {
     if (!isfinite(eps)) {
         return RIGHT - GAP / 2;
     }
-    double share = frame->high > frame->low
-                       ? (log(eps) - frame->low) / (frame->high - frame->low)
-                       : 0.5;
+    double share =
+        frame->high > frame->low
+            ? (scale_x(frame, eps) - frame->low) / (frame->high - frame->low)
+            : 0.5;
     return LEFT + INSET + share * (frame->right - LEFT - 2 * INSET);
 }
 
@@ -124,8 +134,8 @@ fit_frame(struct frame *frame)
     for (size_t i = 0; i < frame->plot->points; i++) {
         double eps = frame->plot->x[i];
         if (isfinite(eps)) {
-            frame->low = fmin(frame->low, log(eps));
-            frame->high = fmax(frame->high, log(eps));
+            frame->low = fmin(frame->low, scale_x(frame, eps));
+            frame->high = fmax(frame->high, scale_x(frame, eps));
         } else {
             frame->right = RIGHT - GAP;
         }
@@ -138,11 +148,12 @@ static void
 put_y_axis(const struct frame *frame)
 {
     double range = frame->top - frame->bottom;
-    double step = range > 50   ? 20
-                  : range > 20 ? 10
-                  : range > 8  ? 5
-                  : range > 2  ? 1
-                               : 0.25;
+    double step = frame->plot->step > 0 ? frame->plot->step
+                  : range > 50          ? 20
+                  : range > 20          ? 10
+                  : range > 8           ? 5
+                  : range > 2           ? 1
+                                        : 0.25;
     size_t lines = (size_t)floor(range / step + 1e-9) + 1;
     for (size_t i = 0; i < lines; i++) {
         char label[16];
@@ -153,9 +164,9 @@ put_y_axis(const struct frame *frame)
         put_text(frame->text, LEFT - 10, y + 4, "end", GREY, 13, label);
     }
     host_text_print(frame->text,
-                    "<text transform=\"translate(24 %.1f) rotate(-90)\" "
+                    "<text transform=\"translate(%d %.1f) rotate(-90)\" "
                     "text-anchor=\"middle\" fill=\"" INK "\" font-size=\"14\">",
-                    (TOP + BOTTOM) / 2);
+                    frame->plot->step > 0 ? 15 : 24, (TOP + BOTTOM) / 2);
     add_escaped(frame->text, frame->plot->y_name != NULL
                                  ? frame->plot->y_name
                                  : "accuracy on clean records, %");
@@ -190,8 +201,11 @@ put_x_axis(const struct frame *frame)
         put_line(frame->text, frame->right, TOP, frame->right, BOTTOM, GREY,
                  " stroke-dasharray=\"2 4\"");
     }
-    put_text(frame->text, (LEFT + frame->right) / 2, BOTTOM + 44, "middle", INK,
-             14, "epsilon, the total for a record and its label (logarithmic)");
+    put_text(
+        frame->text, (LEFT + frame->right) / 2, BOTTOM + 44, "middle", INK, 14,
+        plot->x_name != NULL ? plot->x_name
+                             : "epsilon, the total for a record and its label "
+                               "(logarithmic)");
 }
 
 /* ---- Series ------------------------------------------------------------- */
@@ -279,14 +293,42 @@ put_series(const struct frame *frame, const struct plot_series *series)
     }
 }
 
-/* One line below the field; each name has about its length of room. What was
-   drawn last, on top, comes first. */
+/* The room that a name has in the legend: about its length. */
+static double
+legend_width(const struct plot_series *series)
+{
+    return 38 + 7.0 * (double)strlen(series->name) + 26;
+}
+
+/* Lines of the legend: the names that have no room begin another. */
+static size_t
+count_legend(const struct plot *plot)
+{
+    double x = LEFT;
+    size_t lines = 1;
+    for (size_t i = plot->count; i-- > 0;) {
+        double end = x + legend_width(&plot->series[i]);
+        if (end > WIDTH && x > LEFT && plot->count > LEGEND_LINE) {
+            lines++;
+            end = LEFT + legend_width(&plot->series[i]);
+        }
+        x = end;
+    }
+    return lines;
+}
+
+/* Below the field. What was drawn last, on top, comes first. */
 static void
 put_legend(const struct frame *frame)
 {
     double x = LEFT, y = HEIGHT - 22;
     for (size_t i = frame->plot->count; i-- > 0;) {
         const struct plot_series *series = &frame->plot->series[i];
+        if (x + legend_width(series) > WIDTH && x > LEFT &&
+            frame->plot->count > LEGEND_LINE) {
+            x = LEFT;
+            y += LEGEND_STEP;
+        }
         if (series->style != PLOT_MARKS) {
             put_line(frame->text, x, y, x + 30, y, series->colour,
                      series->style == PLOT_DASHED
@@ -295,7 +337,7 @@ put_legend(const struct frame *frame)
         }
         put_mark(frame->text, series, x + 15, y);
         put_text(frame->text, x + 38, y + 4.5, "start", INK, 13, series->name);
-        x += 38 + 7.0 * (double)strlen(series->name) + 26;
+        x += legend_width(series);
     }
 }
 
@@ -303,12 +345,13 @@ void
 plot_svg(struct host_text *text, const struct plot *plot)
 {
     struct frame frame = {.text = text, .plot = plot};
+    double height = HEIGHT + LEGEND_STEP * (double)(count_legend(plot) - 1);
     fit_frame(&frame);
     host_text_print(text,
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" "
                     "width=\"%.0f\" height=\"%.0f\" "
                     "viewBox=\"0 0 %.0f %.0f\" " FONT ">\n",
-                    WIDTH, HEIGHT, WIDTH, HEIGHT);
+                    WIDTH, height, WIDTH, height);
     host_text_print(text, "<title>");
     add_escaped(text, plot->title);
     host_text_print(text, "</title>\n"

@@ -1,8 +1,10 @@
 /*
- * training.c: sotto_train: the encoders, and for a codebook the choice of its
- * codes, which are tried out by learning from them.
+ * training.c: sotto_train: the encoders; for a codebook the choice of its
+ * codes, which are tried out by learning from them; for a task the function
+ * that a model is.
  */
 #include "encoder/encoder.h"
+#include "learn/function.h"
 
 enum sotto_status
 sotto_train(const struct sotto_table *table, const char *kind,
@@ -22,6 +24,7 @@ sotto_train(const struct sotto_table *table, const char *kind,
                                               .path = path,
                                               .analyst_path = analyst_path,
                                               .choose = sotto_codebook_choose,
+                                              .function = learn_function,
                                               .facts = ret_facts,
                                               .ret_mechanism = ret_mechanism},
                          err);

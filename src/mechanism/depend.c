@@ -64,6 +64,29 @@ depend_eps(const struct sotto_mechanism *mechanism, size_t column)
 }
 
 bool
+depend_weightless(const struct sotto_mechanism *mechanism, size_t column)
+{
+    const struct shape *shape = &mechanism->shape;
+    const struct schema_column *from = &shape->schema.column[column];
+    const struct layer *layer;
+    if (shape->layers != 1 || from->inputs == 0) {
+        return false;
+    }
+    layer = &mechanism->device.encoder->layer[0];
+    if (layer->kind != LAYER_DENSE || layer->bf16) {
+        return false;
+    }
+    for (size_t i = 0; i < layer->out; i++) {
+        for (size_t j = from->at; j < from->at + from->inputs; j++) {
+            if (layer->weight[i * layer->in + j] != 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool
 depend_contradicts(const struct sotto_mechanism *mechanism, size_t part)
 {
     const struct shape *shape = &mechanism->shape;

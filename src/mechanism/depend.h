@@ -18,6 +18,10 @@ size_t depend_blocks(const struct sotto_mechanism *mechanism, size_t part,
    those blocks. */
 uint64_t depend_eps(const struct sotto_mechanism *mechanism, size_t column);
 
+/* Whether the encoder has one dense layer, and gives the column no weight in
+   it: then z depends on it through numbers beyond a float's range alone. */
+bool depend_weightless(const struct sotto_mechanism *mechanism, size_t column);
+
 /* Whether what the maker declares of a part cannot be: it is to be about the
    label, and can depend on several columns; or about features, and can depend
    on the column that other parts call the label. */

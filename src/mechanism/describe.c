@@ -23,7 +23,10 @@
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
+#include "mechanism/depend.h"
 #include "mechanism/page.h"
+
+#define NAMES_SHOWN 12u /* of columns in one sentence */
 
 /* ---- Sections ----------------------------------------------------------- */
 
@@ -147,6 +150,30 @@ say_encoder(struct page *page)
     }
 }
 
+/* The columns that the encoder has no weights for. */
+static void
+say_weightless(struct page *page)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < page->info.columns; i++) {
+        if (depend_weightless(page->mechanism, i) && ++count <= NAMES_SHOWN) {
+            host_text_print(&page->words, "%s",
+                            count == 1 ? "The encoder gives no weight to "
+                                       : ", ");
+            page_name(page, page->mechanism->shape.schema.column[i].name);
+        }
+    }
+    if (count > NAMES_SHOWN) {
+        host_text_print(&page->words, " and %zu more", count - NAMES_SHOWN);
+    }
+    if (count > 0) {
+        page_say(page, 0,
+                 ": a report tells of %s no more than the other columns do, "
+                 "unless a number is too large to compute with.",
+                 count == 1 ? "it" : "them");
+    }
+}
+
 static void
 say_end(struct page *page)
 {
@@ -193,6 +220,7 @@ say_collected(struct page *page)
     }
     if (page->info.layers > 0) {
         say_encoder(page);
+        say_weightless(page);
     }
     page_title(page, "WHAT LEAVES THE DEVICE");
     page_say(

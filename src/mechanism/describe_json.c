@@ -279,6 +279,24 @@ layer(struct building *building, size_t at)
     return object;
 }
 
+/* The columns without weights, where there are any. */
+static void
+put_weightless(struct building *building, json_t *encoder)
+{
+    const struct schema *schema = &building->mechanism->shape.schema;
+    json_t *list = json_array();
+    for (size_t i = 0; i < schema->columns && !building->failed; i++) {
+        if (depend_weightless(building->mechanism, i)) {
+            append(building, list, safe_string(schema->column[i].name));
+        }
+    }
+    if (json_array_size(list) > 0) {
+        put(building, encoder, "weightless", list);
+    } else {
+        json_decref(list);
+    }
+}
+
 static void
 put_lists(struct building *building, json_t *object,
           const struct sotto_mechanism_info *info)
@@ -296,6 +314,7 @@ put_lists(struct building *building, json_t *object,
         append(building, stack, layer(building, i));
     }
     put(building, encoder, "stack", stack);
+    put_weightless(building, encoder);
     for (size_t i = 0; i < info->parts && !building->failed; i++) {
         append(building, parts, part(building, i));
     }

@@ -49,15 +49,15 @@ nn_rate(const struct nn_optimiser *optimiser, uint64_t step)
 }
 
 void
-nn_step(const struct nn_optimiser *optimiser, struct tensor_backend *backend,
-        struct nn_arena *arena)
+nn_step_part(const struct nn_optimiser *optimiser,
+             struct tensor_backend *backend, struct nn_arena *arena,
+             size_t from, size_t end)
 {
     float rate = nn_rate(optimiser, arena->step);
-    arena->step++;
     if (optimiser->method == NN_METHOD_SGD) {
-        backend->ops->sgd(backend, arena->moved, rate, optimiser->momentum,
-                          optimiser->decay, arena->value, arena->gradient,
-                          arena->first);
+        backend->ops->sgd(backend, end - from, rate, optimiser->momentum,
+                          optimiser->decay, arena->value + from,
+                          arena->gradient + from, arena->first + from);
         return;
     }
     struct tensor_adam adam = {.rate = rate,
@@ -65,9 +65,18 @@ nn_step(const struct nn_optimiser *optimiser, struct tensor_backend *backend,
                                .beta2 = BETA2,
                                .epsilon = EPSILON,
                                .decay = optimiser->decay,
-                               .step = arena->step};
-    backend->ops->adam(backend, arena->moved, &adam, arena->value,
-                       arena->gradient, arena->first, arena->second);
+                               .step = arena->step + 1};
+    backend->ops->adam(backend, end - from, &adam, arena->value + from,
+                       arena->gradient + from, arena->first + from,
+                       arena->second + from);
+}
+
+void
+nn_step(const struct nn_optimiser *optimiser, struct tensor_backend *backend,
+        struct nn_arena *arena)
+{
+    nn_step_part(optimiser, backend, arena, 0, arena->moved);
+    arena->step++;
 }
 
 /* ---- Early stopping ----------------------------------------------------- */

@@ -31,6 +31,11 @@ float nn_rate(const struct nn_optimiser *optimiser, uint64_t step);
 /* Moves arena->value against arena->gradient; counts arena->step. */
 void nn_step(const struct nn_optimiser *optimiser,
              struct tensor_backend *backend, struct nn_arena *arena);
+/* Moves the floats from `from` to before `end` alone, and counts nothing: of a
+   step that the arena's parts take in turn. */
+void nn_step_part(const struct nn_optimiser *optimiser,
+                  struct tensor_backend *backend, struct nn_arena *arena,
+                  size_t from, size_t end);
 
 /* Early stopping: keep the weights with the lowest score; stop once `patience`
    scores (0: never) were no better. */

@@ -89,6 +89,26 @@ tell_watch(const struct run *run, uint64_t step)
            watch->tick(watch->context, plan->what, plan->done + step, total);
 }
 
+/* Moves the weights by the gradients of a batch; returns its loss before. */
+static double
+step_batch(struct run *run, const uint32_t *row, size_t n)
+{
+    const struct nn_task *task = run->task;
+    uint64_t epoch = run->progress.epoch;
+    double loss = task->step(task->context, row, n, epoch);
+    if (run->plan->turn > 0) {
+        nn_step_part(&run->optimiser, run->backend, run->arena, 0,
+                     run->plan->turn);
+        (void)task->step(task->context, row, n, epoch);
+        nn_step_part(&run->optimiser, run->backend, run->arena, run->plan->turn,
+                     run->arena->moved);
+        run->arena->step++;
+    } else {
+        nn_step(&run->optimiser, run->backend, run->arena);
+    }
+    return loss;
+}
+
 /* Takes a step a batch; sets the mean loss. */
 static enum sotto_status
 run_epoch(struct run *run, struct sotto_error *err)
@@ -104,8 +124,7 @@ run_epoch(struct run *run, struct sotto_error *err)
             return host_fail(err, SOTTO_STATUS_STOPPED, 0,
                              "%s was stopped before its end", run->plan->what);
         }
-        sum += task->step(task->context, run->order + from, end - from, epoch);
-        nn_step(&run->optimiser, run->backend, run->arena);
+        sum += step_batch(run, run->order + from, end - from);
     }
     run->progress.epoch++;
     run->progress.loss = sum / (double)batches;

@@ -60,6 +60,8 @@ struct nn_plan {
     const char *checkpoint, *key;    /* nn/checkpoint.h; NULL: none */
     const char *what;                /* the watch's word, and the messages' */
     const struct sotto_watch *watch; /* NULL: nobody watches */
+    size_t turn; /* so many floats of the arena move first, and the others by
+                    gradients taken behind that; 0: all move at once */
     uint64_t done, total; /* steps of earlier runs, and of all; total 0: this
                              run's alone */
 };

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/json_print.h"
@@ -19,6 +20,7 @@
 struct output {
     struct watch watch;
     bool json, plan, started;
+    char panel[32]; /* that is being printed */
 };
 
 /* ---- Rows --------------------------------------------------------------- */
@@ -33,6 +35,7 @@ row_json(const struct output *output, const struct sotto_experiment_row *row)
     json_text(to, "level", row->level);
     json_number(to, "aux_share", row->aux_share);
     json_number(to, "eps", row->eps);
+    json_number(to, "x", row->x);
     json_text(to, "kind", output->plan ? "plan" : row->mean ? "mean" : "fit");
     if (row->mean) {
         json_size(to, "runs", row->runs);
@@ -42,6 +45,7 @@ row_json(const struct output *output, const struct sotto_experiment_row *row)
     }
     if (!output->plan) {
         json_number(to, "accuracy", row->accuracy);
+        json_number(to, "loss", row->loss);
         json_number(to, "deviation", row->deviation);
         json_number(to, "deviation_draws", row->deviation_draws);
         json_number(to, "seconds", row->seconds);
@@ -96,6 +100,27 @@ row_text(const struct sotto_experiment_row *row)
                  row->note != NULL ? row->note : "");
 }
 
+/* Of an experiment that measures a loss. */
+static void
+loss_text(const struct output *output, const struct sotto_experiment_row *row)
+{
+    char x[32], loss[40] = "-";
+    json_shortest(row->x, x);
+    if (!output->started || strcmp(output->panel, row->level) != 0) {
+        (void)printf("%s%s, %s\n\n%7s  %-30s %-17s %5s\n",
+                     output->started ? "\n" : "", row->experiment, row->level,
+                     "x", "method", "loss", "fits");
+    }
+    if (isfinite(row->loss) && isfinite(row->deviation)) {
+        (void)snprintf(loss, sizeof loss, "%.4f +- %.4f", row->loss,
+                       row->deviation);
+    } else if (isfinite(row->loss)) {
+        (void)snprintf(loss, sizeof loss, "%.4f", row->loss);
+    }
+    (void)printf("%7s  %-30s %-17s %5zu  %s\n", x, row->mechanism, loss,
+                 row->runs, row->note != NULL ? row->note : "");
+}
+
 static void
 put_heading(const struct sotto_experiment_row *row)
 {
@@ -116,6 +141,10 @@ take_row(void *context, const struct sotto_experiment_row *row)
     progress_end(&output->watch.bar);
     if (output->json) {
         row_json(output, row);
+    } else if (row->mean && isfinite(row->x)) {
+        loss_text(output, row);
+        (void)snprintf(output->panel, sizeof output->panel, "%s", row->level);
+        output->started = true;
     } else if (row->mean) {
         if (!output->started) {
             put_heading(row);
@@ -148,9 +177,9 @@ read_eps(const char *text, double *ret_eps, size_t *ret_count)
                        text);
         if (strcmp(word, "none") != 0 &&
             (size >= sizeof word || !setting_read_number(word, &eps) ||
-             eps < CLI_EPS_MIN || eps > CLI_EPS_MAX)) {
-            (void)cli_bad("--eps: '%s' is neither an epsilon from 0.000001 to "
-                          "32 nor none; write for example --eps 10,4,none",
+             eps < CLI_EPS_MIN)) {
+            (void)cli_bad("--eps: '%s' is neither an epsilon from 0.000001 on "
+                          "nor none; write for example --eps 10,4,none",
                           word);
             return false;
         }
@@ -187,6 +216,20 @@ read_level(const struct cli_args *args, enum sotto_level *ret_level)
     return true;
 }
 
+/* The name of the data's file, without its folder; NULL: it is a folder, which
+   decides nothing, or not given. */
+static const char *
+find_data_name(const struct cli_args *args)
+{
+    const char *path = cli_value(args, "data"), *slash;
+    struct stat info;
+    if (path == NULL || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) {
+        return NULL;
+    }
+    slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 /* What decides the rows, as a command: not where things are kept or how many
    threads there are. */
 static void
@@ -203,6 +246,11 @@ write_command(const struct cli_args *args, char command[COMMAND_SIZE])
             size += snprintf(command + size, COMMAND_SIZE - (size_t)size,
                              " --%s %.400s", decides[i], value);
         }
+    }
+    const char *data = find_data_name(args);
+    if (data != NULL && size > 0 && size < (int)COMMAND_SIZE) {
+        (void)snprintf(command + size, COMMAND_SIZE - (size_t)size,
+                       " --data %.200s", data);
     }
 }
 
@@ -287,12 +335,13 @@ static const char *const wanted[] = {"NAME", NULL};
 static const struct cli_option options[] = {
     {0, false, false, "mechanism", "K",
      "which one of those above; the experiment's first, if\n"
-     "not given"},
+     "not given, and all of one that measures a loss"},
     {0, false, false, "eps", "LIST",
      "epsilons for record and label together, with commas;\n"
      "none: no noise (10,8,6,4,2,1,none; and for codebook\n"
      "0.5,0.25)"},
-    {0, false, false, "trials", "N", "splits and encoders (3)"},
+    {0, false, false, "trials", "N",
+     "splits and encoders (3); seeds of a loss (5)"},
     {0, false, false, "draws", "N", "draws of the noise for each (3)"},
     {0, false, false, "level", "LEVEL",
      "what the classifier sees: latent, representations, or\n"
@@ -303,9 +352,9 @@ static const struct cli_option options[] = {
     {0, false, false, "epochs", "N",
      "of the encoder, in place of the settings'"},
     {0, false, false, "seed", "S", "of splits, training and noise (0)"},
-    {0, false, false, "data", "DIR",
-     "the four IDX files; the cache's if not given, see\n"
-     "sotto data"},
+    {0, false, false, "data", "F",
+     "folder of the four IDX files, the cache's if not\n"
+     "given, see sotto data; the CSV file of a task-\nexperiment"},
     {0, false, false, "folder", "DIR",
      "where encoders and rows are kept\n(~/.cache/sotto/experiments)"},
     {'o', false, false, "output", "DIR",
@@ -324,7 +373,7 @@ const struct cli_verb cmd_experiment = {
     .name = "experiment",
     .summary = "run the papers' experiments, their numbers beside ours",
     .usage = "NAME [--mechanism K] [--eps LIST] [--trials N] [--draws N]\n"
-             "      [--level LEVEL] [--aux-share S] [--data DIR] [--seed S]\n"
+             "      [--level LEVEL] [--aux-share S] [--data F] [--seed S]\n"
              "      [-o DIR] [--plan] [--json]",
     .about =
         "Every fit is kept as it finishes, and so is every encoder: "

@@ -381,6 +381,7 @@ tell_json_fit(const struct fit_job *job, const char *path, FILE *to)
     json_size(to, "reports", info->reports);
     json_size(to, "simulated", job->simulated);
     json_size(to, "damaged", (size_t)job->seen.damaged);
+    json_size(to, "unreadable_batches", job->seen.unread_batches);
     json_bool(to, "known_labels", job->labels != NULL);
     json_size(to, "points", info->points);
     json_number(to, "kept", info->kept);

@@ -33,8 +33,8 @@ tell_refused(const struct sotto_mechanism *mechanism)
                : CLI_EXIT_DONE;
 }
 
-/* A model, if this program takes any; else what was wrong with the
-   mechanism. */
+/* A model or an analyst file, if this program takes any; else what was wrong
+   with the mechanism. */
 static int
 inspect_other(const struct cli_args *args, const struct sotto_error *err)
 {
@@ -68,7 +68,8 @@ run_inspect(const struct cli_args *args)
     return status;
 }
 
-static const char *const wanted[] = {"M (a mechanism, or a model)", NULL};
+static const char *const wanted[] = {
+    "M (a mechanism, an analyst file, or a model)", NULL};
 
 static const struct cli_option options[] = {
     CLI_OPTION_END,
@@ -83,7 +84,9 @@ const struct cli_verb cmd_inspect = {
              ", too: the page and a message say\nso, and the exit status is 2. "
              "Who signed M is another question: sotto verify.\nOf a model of "
              "sotto fit it says which classes it tells apart, and which of\n"
-             "them the reports it was learnt from leave in doubt.\n",
+             "them the reports it was learnt from leave in doubt; of an analyst"
+             " file, how its\nmechanism was made, and what a mechanism for one "
+             "task keeps of each column.\n",
     .example = "sotto inspect wdbc.sotto\n",
     .wanted = wanted,
     .options = options,

@@ -186,6 +186,22 @@ is_for_kind(const struct cli_option *of, const struct cli_option *option,
     return false;
 }
 
+/* Whether an option of a kind that takes it once was given before: another
+   kind may take it more often. */
+static bool
+is_twice(const struct cli_args *args, const struct cli_option *of, size_t at)
+{
+    const char *name = args->given[at].option->name;
+    bool before = false;
+    for (size_t i = 0; i < at; i++) {
+        before = before || strcmp(args->given[i].option->name, name) == 0;
+    }
+    while (of->name != NULL && strcmp(of->name, name) != 0) {
+        of++;
+    }
+    return before && of->name != NULL && !of->many;
+}
+
 static int
 check_options(const struct cli_args *args)
 {
@@ -194,6 +210,9 @@ check_options(const struct cli_args *args)
     bool from = cli_given(args, "from");
     for (size_t i = 0; i < args->given_count; i++) {
         const struct cli_option *option = args->given[i].option;
+        if (is_twice(args, of, i)) {
+            return cli_bad("--%s is given twice", option->name);
+        }
         if (from ? is_for_from(option->name) : is_for_kind(of, option, kind)) {
             continue;
         }
@@ -410,7 +429,7 @@ plan_columns(const struct cli_args *args, struct sotto_table *table,
     }
     status = CLI_THEN(status, plan_drops(args, table, plan));
     if (status == CLI_EXIT_DONE && plan->options.label == NULL &&
-        plan->kind.analyst != NULL) {
+        plan->kind.analyst != NULL && !cli_given(args, "target")) {
         train_note_label(table, plan->drop, plan->options.drops);
     }
     return given ? status : CLI_THEN(status, plan_schema(args, table, plan));
@@ -481,7 +500,7 @@ run_kind(const struct cli_args *args)
 static int
 make_mechanism(const struct cli_args *args)
 {
-    if (cli_given(args, "model")) {
+    if (train_model_find(args->word[0]) != NULL) {
         return train_model(args);
     }
     return cli_given(args, "from") ? train_from(args) : run_kind(args);

@@ -1,7 +1,10 @@
 /*
- * inspect_model.c: what sotto inspect says of a model. It is apart from
- * cmd_inspect.c, as a collector's program has nothing that opens models.
+ * inspect_model.c: what sotto inspect says of a model and of an analyst file.
+ * It is apart from cmd_inspect.c, as a collector's program has nothing that
+ * opens either.
  */
+#include <stdlib.h>
+
 #include "cli/cli.h"
 #include "cli/json_print.h"
 #include "verb/exchanged.h"
@@ -73,13 +76,31 @@ tell_model(const struct sotto_model *model)
             : "It does not say how sure it is which class is which.");
 }
 
+/* An analyst file's own words. */
+static int
+inspect_analyst(const char *path, bool json)
+{
+    struct sotto_analyst *analyst = NULL;
+    struct sotto_error err = {0};
+    char *text = NULL;
+    int status = CLI_EXIT_BAD;
+    if (sotto_analyst_read(path, &analyst, &err) == SOTTO_STATUS_OK &&
+        sotto_analyst_describe(analyst, json, &text, &err) == SOTTO_STATUS_OK) {
+        (void)fputs(text, stdout);
+        status = CLI_EXIT_DONE;
+    }
+    free(text);
+    sotto_analyst_free(analyst);
+    return status;
+}
+
 int
 cmd_inspect_model(const char *path, bool json)
 {
     struct sotto_model *model = NULL;
     struct sotto_error err = {0};
     if (sotto_model_read(path, &model, &err) != SOTTO_STATUS_OK) {
-        return CLI_EXIT_BAD;
+        return inspect_analyst(path, json);
     }
     if (json) {
         tell_json_model(model);

@@ -58,7 +58,7 @@ check(void *context, const struct sotto_bench_row *row)
         return;
     }
     if (row->missing != NULL) { /* nor can this machine have it */
-        assert_string_equal(row->missing, peer_missing(PEER_PYTHON));
+        assert_string_equal(row->missing, peer_missing(PEER_PYTHON, "torch"));
         return;
     }
     assert_true(row->peer > 0 && row->memory_peer > 1e7);
@@ -147,7 +147,7 @@ test_disagreement(void **state)
     struct peers peer;
     double loss;
     (void)state;
-    if (peer_missing(PEER_PYTHON) != NULL) {
+    if (peer_missing(PEER_PYTHON, "torch") != NULL) {
         skip();
     }
     must(bench_step_open(&job, 64, &err));

@@ -180,8 +180,9 @@ test_missing(void **state)
     assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
     assert_int_equal(fchmod(fd, 0700), 0);
     (void)close(fd);
-    assert_string_equal(peer_missing(path), "python3-torch");
-    assert_string_equal(peer_missing("/nowhere/python3"), "python3");
+    assert_string_equal(peer_missing(path, "torch"), "python3-torch");
+    assert_string_equal(peer_missing(path, "numpy"), "python3-numpy");
+    assert_string_equal(peer_missing("/nowhere/python3", "torch"), "python3");
     (void)unlink(path);
 }
 

@@ -106,10 +106,30 @@ test_json(void **state)
         got, "{\"settings\": \"window=600 plain=yes most=7 listen=any\"}\n");
 }
 
+/* Of two kinds that have a setting of one name, one may take it often. */
+static void
+test_often(void **state)
+{
+    static struct setting_options options;
+    const struct sotto_setting_info once = {.name = "target", .help = "one"};
+    const struct sotto_setting_info often = {
+        .name = "target", .help = "several", .many = true};
+    (void)state;
+    setting_options_put(&options, &once);
+    assert_false(options.option[0].many);
+    setting_options_put(&options, &often);
+    assert_int_equal(options.count, 1);
+    assert_true(options.option[0].many);
+    assert_string_equal(options.option[0].what, "one");
+    setting_options_put(&options, &once);
+    assert_true(options.option[0].many);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_often),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_given),
         cmocka_unit_test(test_json),

@@ -30,7 +30,7 @@ def help_of(*words):
 def kinds_in_help(verb):
     """The words that have options of their own, as train's kinds do."""
     part = help_of(verb).partition(" is one of:\n")[2].split("\n\n")[0]
-    return re.findall(r"^  (\w+) {2,}\S", part, re.M)
+    return re.findall(r"^  ([\w-]+)(?: {2,}\S|$)", part, re.M)
 
 
 def options_in_help(verb, *kind):

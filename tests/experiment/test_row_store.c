@@ -34,7 +34,7 @@ static struct row_store *
 open_store(void)
 {
     struct row_store *store = NULL;
-    assert_int_equal(row_store_open(folder, "rows", &store, &err),
+    assert_int_equal(row_store_open(folder, "rows", "accuracy", &store, &err),
                      SOTTO_STATUS_OK);
     return store;
 }
@@ -77,7 +77,7 @@ test_kept(void **state)
     for (int i = 0; i < 2; i++) {
         const struct row_value *value = row_store_find(store, &first);
         assert_non_null(value);
-        assert_true(value->accuracy == 0.8336 && value->seconds == 1.5);
+        assert_true(value->measured == 0.8336 && value->seconds == 1.5);
         assert_string_equal(value->command, "sotto, \"x\" --y");
         assert_string_equal(value->commit, "c0ffee");
         assert_string_equal(value->note, "k=10, subset");
@@ -103,7 +103,7 @@ test_before_notes(void **state)
         store = open_store();
         const struct row_value *value = row_store_find(store, &first);
         assert_non_null(value);
-        assert_true(value->accuracy == 0.5 && value->seconds == 2);
+        assert_true(value->measured == 0.5 && value->seconds == 2);
         assert_string_equal(value->commit, "d, e");
         assert_string_equal(value->note, "");
         if (i == 0) {
@@ -124,7 +124,7 @@ test_before_notes(void **state)
            "data,version,accuracy,seconds,command,commit\nsomething else\n");
     off_t size = size_of(in_folder("rows.csv"));
     store = NULL;
-    assert_int_equal(row_store_open(folder, "rows", &store, &err),
+    assert_int_equal(row_store_open(folder, "rows", "accuracy", &store, &err),
                      SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "rows.csv', line 2"));
     assert_int_equal(size_of(in_folder("rows.csv")), size);
@@ -161,9 +161,9 @@ test_key(void **state)
     row_store_close(store);
     store = open_store();
     for (size_t i = 0; i < 11; i++) {
-        assert_true(row_store_find(store, &key[i])->accuracy == (double)i / 16);
+        assert_true(row_store_find(store, &key[i])->measured == (double)i / 16);
     }
-    assert_true(row_store_find(store, &first)->accuracy == 0.5);
+    assert_true(row_store_find(store, &first)->measured == 0.5);
     row_store_close(store);
 }
 
@@ -221,8 +221,9 @@ test_strange(void **state)
         off_t with = size_of(in_folder("rows.csv"));
         store = NULL;
         memset(&err, 0x55, sizeof err);
-        assert_int_equal(row_store_open(folder, "rows", &store, &err),
-                         SOTTO_STATUS_INPUT);
+        assert_int_equal(
+            row_store_open(folder, "rows", "accuracy", &store, &err),
+            SOTTO_STATUS_INPUT);
         assert_null(store);
         assert_int_equal(err.position, size);
         assert_non_null(strstr(err.message, "rows.csv', line 3"));
@@ -242,12 +243,13 @@ test_foreign(void **state)
     struct row_store *store = NULL;
     (void)state;
     append("name,accuracy\nx,1\n");
-    assert_int_equal(row_store_open(folder, "rows", &store, &err),
+    assert_int_equal(row_store_open(folder, "rows", "accuracy", &store, &err),
                      SOTTO_STATUS_INPUT);
     assert_non_null(strstr(err.message, "line 1"));
     assert_int_equal(size_of(in_folder("rows.csv")), 18);
-    assert_int_equal(row_store_open("/nowhere", "rows", &store, &err),
-                     SOTTO_STATUS_IO);
+    assert_int_equal(
+        row_store_open("/nowhere", "rows", "accuracy", &store, &err),
+        SOTTO_STATUS_IO);
 }
 
 static void
@@ -260,6 +262,26 @@ test_no_accuracy(void **state)
     assert_int_equal(row_store_add(store, &first, &value, NULL, &err),
                      SOTTO_STATUS_USAGE);
     assert_int_equal(size_of(in_folder("rows.csv")), size);
+    row_store_close(store);
+}
+
+/* What is measured has its own column: rows of a loss are none of an accuracy.
+ */
+static void
+test_measure(void **state)
+{
+    struct row_store *store = NULL;
+    (void)state;
+    assert_int_equal(row_store_open(folder, "loss", "loss", &store, &err),
+                     SOTTO_STATUS_OK);
+    add(store, &first, 0.25);
+    row_store_close(store);
+    store = NULL;
+    assert_int_equal(row_store_open(folder, "loss", "accuracy", &store, &err),
+                     SOTTO_STATUS_INPUT);
+    assert_int_equal(row_store_open(folder, "loss", "loss", &store, &err),
+                     SOTTO_STATUS_OK);
+    assert_true(row_store_find(store, &first)->measured == 0.25);
     row_store_close(store);
 }
 
@@ -278,7 +300,7 @@ test_no_memory(void **state)
         store = NULL;
         other.trial = (uint32_t)n + 10;
         fail_alloc_at(++n);
-        status = row_store_open(folder, "rows", &store, &err);
+        status = row_store_open(folder, "rows", "accuracy", &store, &err);
         if (status == SOTTO_STATUS_OK) {
             status = row_store_add(store, &other, &value, NULL, &err);
         }
@@ -297,6 +319,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_measure, scratch_set_up,
+                                        scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_kept, scratch_set_up,
                                         scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_before_notes, scratch_set_up,

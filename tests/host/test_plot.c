@@ -101,6 +101,44 @@ test_y_axis(void **state)
     host_text_clear(&text);
 }
 
+/* A loss: steps of its own, x on a linear scale, names in several lines. */
+static void
+test_loss(void **state)
+{
+    static const double x[] = {1, 2, 4}, y[] = {0.03, 0.02, 0.015};
+    struct plot_series series[5];
+    struct plot plot = {"t",
+                        "s",
+                        x,
+                        3,
+                        series,
+                        5,
+                        .high = 0.03,
+                        .step = 0.01,
+                        .x_name = "Z<",
+                        .linear = true};
+    struct host_text text;
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        series[i] = (struct plot_series){"a-name-of-some-length", PLOT_LINE,
+                                         "#333333", y, NULL};
+    }
+    host_text_init(&text, 1 << 20);
+    plot_svg(&text, &plot);
+    assert_false(text.failed);
+    check_form(text.data);
+    assert_non_null(strstr(text.data, ">Z&lt;</text>"));
+    assert_null(strstr(text.data, "logarithmic"));
+    assert_int_equal(count(text.data, ">0.02<"), 1);
+    /* 2 is a third of the way from 1 to 4 */
+    assert_int_equal(count(text.data, "cx=\"287.3\" cy=\"176.0\""), 5);
+    /* three names in a line, so two lines */
+    assert_non_null(strstr(text.data, "height=\"490\""));
+    assert_int_equal(count(text.data, "y=\"452.5\""), 3);
+    assert_int_equal(count(text.data, "y=\"472.5\""), 2);
+    host_text_clear(&text);
+}
+
 /* None, one, and many close together. */
 static void
 test_few_and_many(void **state)
@@ -145,9 +183,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_points),
-        cmocka_unit_test(test_y_axis),
-        cmocka_unit_test(test_few_and_many),
+        cmocka_unit_test(test_points),  cmocka_unit_test(test_y_axis),
+        cmocka_unit_test(test_loss),    cmocka_unit_test(test_few_and_many),
         cmocka_unit_test(test_ceiling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

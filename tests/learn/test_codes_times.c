@@ -37,15 +37,23 @@ group_reports(void)
 }
 
 static void
-set_up(const char *channel, size_t reports, struct codes *ret_codes)
+set_up_at(const char *channel, double eps, size_t reports,
+          struct codes *ret_codes)
 {
-    line_init(&line, 9, CELLS, CLASSES, 0.9, channel, 2, reports, "cpu", 1, 4);
+    line_init(&line, 9, CELLS, CLASSES, 0.9, channel, eps, reports, "cpu", 1,
+              4);
     group_reports();
     must(codes_init_times(ret_codes, &line.crowd.shape, &grouped, line.pool,
                           &err));
     assert_int_equal(ret_codes->reports, reports);
     assert_int_equal(ret_codes->rows, grouped.rows);
     assert_int_equal(line.codes.rows, reports);
+}
+
+static void
+set_up(const char *channel, size_t reports, struct codes *ret_codes)
+{
+    set_up_at(channel, 2, reports, ret_codes);
 }
 
 static void
@@ -187,6 +195,113 @@ test_labels(void **state)
     }
 }
 
+/* What a learner makes of codes with a seed: cells by sampling, or leaves. */
+static void
+learn_by(bool leaves, struct codes *codes, uint64_t seed, double *ret_tau)
+{
+    if (leaves) {
+        const struct smooth_options options = {.seed = seed, .particles = 64};
+        const struct smooth_book book = {codes, line.joint};
+        struct smooth_problem problem = line.problem;
+        struct smooth_info info;
+        problem.book = &book;
+        must(smooth_fit(&problem, &options, ret_tau, NULL, &info, &err));
+    } else {
+        const struct cells_options options = {.method = CELLS_METHOD_SAMPLE,
+                                              .share = even,
+                                              .chains = 2,
+                                              .sweeps = 40,
+                                              .seed = seed};
+        struct cells_info info;
+        must(cells_fit(codes, line.crowd.pi, &options, ret_tau, NULL, &info,
+                       &err));
+    }
+}
+
+/* The variance of tau over seeds, mean of its entries; and their means. */
+static double
+measure_noise(bool leaves, struct codes *codes, size_t entries,
+              double *ret_mean)
+{
+    enum { SEEDS = 12 };
+    static double tau[SEEDS][LEAVES_MOST * CLASSES];
+    double spread = 0;
+    memset(ret_mean, 0, entries * sizeof *ret_mean);
+    for (size_t seed = 0; seed < SEEDS; seed++) {
+        learn_by(leaves, codes, seed + 1, tau[seed]);
+        for (size_t p = 0; p < entries; p++) {
+            ret_mean[p] += tau[seed][p] / SEEDS;
+        }
+    }
+    for (size_t seed = 0; seed < SEEDS; seed++) {
+        for (size_t p = 0; p < entries; p++) {
+            double off = tau[seed][p] - ret_mean[p];
+            spread += off * off / (SEEDS - 1) / (double)entries;
+        }
+    }
+    return spread;
+}
+
+/*
+ * Few symbols and many people: a row stands for thousands. If a row had one
+ * draw where its reports had one each, chance would move the result by more. It
+ * does not: nothing is drawn for a report but its fold, and sums are exact.
+ */
+static void
+test_noise(void **state)
+{
+    enum { PEOPLE = 60000 };
+    (void)state;
+    for (int leaves = 0; leaves < 2; leaves++) {
+        size_t entries = leaves ? 9 * CLASSES : CELLS * CLASSES;
+        double mean[2][LEAVES_MOST * CLASSES], spread[2];
+        struct codes codes;
+        set_up_at("flip", 0.1, PEOPLE, &codes);
+        assert_true(codes.rows <= (CLASSES + 1) * CELLS);
+        spread[0] = measure_noise(leaves, &line.codes, entries, mean[0]);
+        spread[1] = measure_noise(leaves, &codes, entries, mean[1]);
+        print_message("%s: a deviation by chance of %.5f from %d reports, "
+                      "%.5f from %zu rows\n",
+                      leaves ? "leaves" : "cells", sqrt(spread[0]), PEOPLE,
+                      sqrt(spread[1]), codes.rows);
+        assert_true(spread[0] > 1e-8);
+        /* Of 100 degrees of freedom and more each. */
+        assert_true(spread[1] < 2 * spread[0]);
+        for (size_t p = 0; p < entries; p++) {
+            assert_true(fabs(mean[0][p] - mean[1][p]) <
+                        6 * sqrt((spread[0] + spread[1]) / 12) + 0.005);
+        }
+        clear(&codes);
+    }
+}
+
+static void
+test_threads(void **state)
+{
+    static const enum cells_method methods[] = {
+        CELLS_METHOD_TABLE, CELLS_METHOD_FIELD, CELLS_METHOD_SAMPLE};
+    struct codes codes, other;
+    struct host_pool *pool = NULL;
+    (void)state;
+    set_up("flip", 20000, &codes);
+    must(host_pool_new(3, &pool, &err));
+    must(codes_init_times(&other, &line.crowd.shape, &grouped, pool, &err));
+    for (size_t i = 0; i < 3; i++) {
+        const struct cells_options options = {
+            .method = methods[i], .share = even, .seed = 3};
+        double tau[64], want[64];
+        struct cells_info info;
+        must(cells_fit(&codes, line.crowd.pi, &options, want, NULL, &info,
+                       &err));
+        must(
+            cells_fit(&other, line.crowd.pi, &options, tau, NULL, &info, &err));
+        assert_memory_equal(tau, want, codes.pairs * sizeof *tau);
+    }
+    codes_clear(&other);
+    host_pool_free(pool);
+    clear(&codes);
+}
+
 /* The lot of each report is drawn anew, and none is lost. */
 static void
 test_deal(void **state)
@@ -313,6 +428,8 @@ main(void)
         cmocka_unit_test(test_information),
         cmocka_unit_test(test_expansion),
         cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_threads),
         cmocka_unit_test(test_deal),
         cmocka_unit_test(test_counts_slope),
         cmocka_unit_test(test_counts_labels),

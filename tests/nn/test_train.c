@@ -208,6 +208,39 @@ test_warmup(void **state)
     model_free(&toy[1].model);
 }
 
+/* The first floats move before the gradients of the others are taken; one
+   step is counted. A toy's gradients are of its weights as they stand. */
+static void
+test_turns(void **state)
+{
+    struct toy toy[2];
+    struct nn_trained trained;
+    struct nn_plan plan = {.batch = 5, .epochs = 2, .turn = 16};
+    struct nn_optimiser by_hand = {
+        .rate = 0.01F, .schedule = NN_SCHEDULE_COSINE, .steps = 4};
+    (void)state;
+    toy_make(&toy[0]);
+    toy_make(&toy[1]);
+    assert_int_equal(run(&toy[0], plan, &trained), SOTTO_STATUS_OK);
+    assert_int_equal(toy[0].steps, 8);
+    assert_int_equal(toy[0].model.arena.step, 4);
+    for (size_t i = 0; i < 4; i++) {
+        struct nn_arena *arena = &toy[1].model.arena;
+        assert_memory_equal(toy[0].row + 10 * i, toy[0].row + 10 * i + 5,
+                            5 * sizeof toy[0].row[0]);
+        (void)step(&toy[1], toy[0].row + 10 * i, 5, i / 2);
+        nn_step_part(&by_hand, cpu[0], arena, 0, 16);
+        assert_int_equal(arena->step, i);
+        (void)step(&toy[1], toy[0].row + 10 * i, 5, i / 2);
+        nn_step_part(&by_hand, cpu[0], arena, 16, arena->moved);
+        arena->step++;
+    }
+    assert_same(toy[0].model.arena.value, toy[1].model.arena.value,
+                toy[0].model.arena.size);
+    model_free(&toy[0].model);
+    model_free(&toy[1].model);
+}
+
 /* ---- Scores -------------------------------------------------------------- */
 
 static void
@@ -374,9 +407,10 @@ main(void)
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, setup, scratch_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_batches), TEST(test_orders),    TEST(test_ticks),
-        TEST(test_warmup),  TEST(test_scores),    TEST(test_diverged),
-        TEST(test_resume),  TEST(test_other_key), TEST(test_memory),
+        TEST(test_batches),  TEST(test_orders), TEST(test_ticks),
+        TEST(test_warmup),   TEST(test_turns),  TEST(test_scores),
+        TEST(test_diverged), TEST(test_resume), TEST(test_other_key),
+        TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, backends_make, backends_free);
 }
