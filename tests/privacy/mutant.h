@@ -1,8 +1,9 @@
 /*
  * mutant.h: one broken piece in a real, opened mechanism.
  *
- * A mutant changes what it names and nothing else: its `valid`, `log_p` and
- * `estimate` are the sound channel's, so that no formula gives it away.
+ * A mutant changes what it names and nothing else: its `valid`, `log_p`,
+ * `unpack` and `estimate` are the sound channel's, so that no formula gives it
+ * away.
  */
 #ifndef SOTTO_TESTS_MUTANT_H
 #define SOTTO_TESTS_MUTANT_H
@@ -22,6 +23,8 @@ struct mutant {
     bool (*valid)(const struct channel_instance *, const uint8_t *);
     double (*log_p)(const struct likelihood_instance *, const uint8_t *,
                     const int32_t *);
+    void (*unpack)(const struct likelihood_instance *, const uint8_t *,
+                   int64_t *);
     size_t extra; /* bytes of its own, behind the sound channel's */
     domain_function *place;
     /* Replaces the source's fill; its context is the client. */
@@ -136,6 +139,9 @@ specimen_channel(struct specimen *specimen, const struct mutant *mutant)
     specimen->likelihood = *likelihood_find(sound->name);
     if (mutant->log_p != NULL) {
         specimen->likelihood.log_p = mutant->log_p;
+    }
+    if (mutant->unpack != NULL) {
+        specimen->likelihood.unpack = mutant->unpack;
     }
     likelihood_bind(&specimen->mechanism->likelihood[0], &specimen->likelihood,
                     &client->report.part[0].instance);

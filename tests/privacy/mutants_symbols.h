@@ -226,6 +226,16 @@ unsorted_log_p(const struct likelihood_instance *at, const uint8_t *wire,
            lgamma(1.0 + symbols_of(at->instance)->w);
 }
 
+/* The listed symbols: the bits of this wire are no bitmap. */
+static void
+unsorted_unpack(const struct likelihood_instance *at, const uint8_t *wire,
+                int64_t *ret_values)
+{
+    for (uint32_t i = 0; i < symbols_of(at->instance)->w; i++) {
+        ret_values[i] = wire[i];
+    }
+}
+
 /* ---- Signs --------------------------------------------------------------- */
 
 /*

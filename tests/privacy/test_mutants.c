@@ -48,7 +48,7 @@ static const struct mutant mutants[] = {
      SUBSET, .sample = never_drops_sample},
     {"an unsorted subset", "report", "enumerate", "e^inf", SUBSET,
      .init = unsorted_init, .sample = unsorted_sample, .valid = symbols_valid,
-     .log_p = unsorted_log_p},
+     .log_p = unsorted_log_p, .unpack = unsorted_unpack},
     {"a float in the report", "report", "enumerate", "e^inf", LAPLACE,
      .init = float_init, .sample = float_sample, .valid = float_valid,
      .log_p = float_log_p, .extra = sizeof(struct dlaplace)},
