@@ -129,17 +129,16 @@ put_words(const struct sotto_account_cost *cost)
         uint64_t one_in;
     } guesses[] = {{"1 in 2", 2}, {"1 in 10", 10}, {"1 in 1,000", 1000}};
     bool bounded = true;
-    (void)printf("\nAfter all of them a guess about a person can become:");
+    (void)printf("\nAfter all of them a guess about a person can become:\n");
     for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++) {
         char most[SHARE_TEXT_SIZE];
         uint64_t units = sotto_guess_most(guesses[i].one_in, cost->eps);
         bool below = units <= NEARLY_ALL;
         share_write_most(units, most);
         bounded = bounded && below;
-        (void)printf("%s %s at most %s", i == 0 ? "" : ",", guesses[i].name,
+        (void)printf("  %-12s%s%s\n", guesses[i].name, below ? "at most " : "",
                      below ? most : "over 99.9%");
     }
-    (void)printf(".\n");
     if (!bounded) {
         (void)printf("Over 99.9%% is no bound worth the name.\n");
     }
