@@ -175,6 +175,31 @@ test_outright(void **state)
     }
 }
 
+/* Whoever says "true" upon any set of those outcomes, used in a share f of
+   cases, is right no more often than docs/threat-model.md says. */
+static void
+test_rule(void **state)
+{
+    double eps = 1, delta = 0.01, e = exp(eps);
+    double if_true[] = {delta, (1 - delta) * e / (1 + e), (1 - delta) / (1 + e),
+                        0};
+    double if_false[] = {0, (1 - delta) / (1 + e), (1 - delta) * e / (1 + e),
+                         delta};
+    (void)state;
+    for (size_t j = 0; j < PRIORS; j++) {
+        for (unsigned set = 1; set < 16; set++) {
+            double p = 1 / (double)one_in[j], a = 0, b = 0;
+            for (size_t r = 0; r < 4; r++) {
+                a += (set >> r & 1) != 0 ? if_true[r] : 0;
+                b += (set >> r & 1) != 0 ? if_false[r] : 0;
+            }
+            double f = p * a + (1 - p) * b;
+            double most = (p * e + p * (1 - p) * delta / f) / (p * e + 1 - p);
+            assert_true(p * a / f <= most * (1 + 1e-12));
+        }
+    }
+}
+
 int
 main(void)
 {
@@ -182,6 +207,7 @@ main(void)
         cmocka_unit_test(test_direct),   cmocka_unit_test(test_known),
         cmocka_unit_test(test_monotone), cmocka_unit_test(test_add_up),
         cmocka_unit_test(test_response), cmocka_unit_test(test_outright),
+        cmocka_unit_test(test_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
