@@ -120,6 +120,33 @@ sotto_account_delta(const struct sotto_account_budget *budgets, size_t count,
                     uint32_t k, uint64_t eps, uint64_t *ret_delta,
                     struct sotto_error *err);
 
+/* ---- What epsilon means -------------------------------------------------- */
+
+/*
+ * What a guess about a person can become. Somebody thinks, whatever they know,
+ * that a thing is true of a person with the chance 1 / `one_in`, 2 to 2^53,
+ * and then sees what is `eps`-private, in units. The chance is then at most,
+ * and at least, so many units: the first rounded up, the second down. At most
+ * SOTTO_UNIT: nothing is bounded. Pure privacy; docs/threat-model.md says what
+ * a delta adds. For m reports give m times eps.
+ */
+uint64_t sotto_guess_most(uint64_t one_in, uint64_t eps);
+uint64_t sotto_guess_least(uint64_t one_in, uint64_t eps);
+
+/*
+ * How often anybody can name the right one of `classes` classes, 2 or more,
+ * equally frequent, from one report that is (eps, delta)-private, whatever its
+ * channel and however it is read: (e^eps + (K - 1) delta) / (e^eps + K - 1).
+ */
+double sotto_accuracy_most(size_t classes, double eps, double delta);
+/*
+ * The same where the report is a point of the L1 ball with Laplace noise and
+ * the classes are at vertices of the ball (P0 Eq. 13, here for odd numbers of
+ * classes, too): the best of the Laplace channel, if vertices are.
+ * src/likelihood/ceiling.c has the argument.
+ */
+double sotto_accuracy_vertices(size_t classes, double eps);
+
 #ifdef __cplusplus
 }
 #endif

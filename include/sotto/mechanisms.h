@@ -215,6 +215,12 @@ size_t sotto_mechanism_part_column(const struct sotto_mechanism *mechanism,
 SOTTO_CHECKED enum sotto_status
 sotto_mechanism_describe(const struct sotto_mechanism *mechanism, bool json,
                          char **ret_text, struct sotto_error *err);
+/* The same, and what a guess can become after `reports` reports of one person,
+   at least 1, besides after one. */
+SOTTO_CHECKED enum sotto_status
+sotto_mechanism_describe_reports(const struct sotto_mechanism *mechanism,
+                                 uint32_t reports, bool json, char **ret_text,
+                                 struct sotto_error *err);
 
 #ifdef __cplusplus
 }

@@ -95,6 +95,7 @@ extern const struct experiment experiment_task_power;
 extern const struct experiment experiment_task_realestate;
 extern const struct experiment experiment_task_cancer;
 extern const struct experiment experiment_task_mnist;
+extern const struct experiment experiment_eq13;
 
 /* ---- registry.c -----------------------------------------------------------
  */

@@ -76,4 +76,4 @@ test_novel(struct trial *trial, const struct experiment_run *run,
     return trial_evaluate(trial, pieces, false, 0, ret_outcome, err);
 }
 
-const struct protocol protocol_novel = {plan_novel, test_novel};
+const struct protocol protocol_novel = {.plan = plan_novel, .test = test_novel};

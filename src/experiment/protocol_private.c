@@ -126,4 +126,5 @@ test_private(struct trial *trial, const struct experiment_run *run,
                           ret_outcome, err);
 }
 
-const struct protocol protocol_private = {plan_private, test_private};
+const struct protocol protocol_private = {
+    .plan = plan_private, .test = test_private, .told_share = TEST_SHARE};

@@ -8,10 +8,15 @@
 #include "host/text.h"
 
 static const struct experiment *const experiments[] = {
-    &experiment_mnist_collection, &experiment_mnist_novel,
-    &experiment_mnist_private,    &experiment_task_theory,
-    &experiment_task_power,       &experiment_task_realestate,
-    &experiment_task_cancer,      &experiment_task_mnist,
+    &experiment_mnist_collection,
+    &experiment_mnist_novel,
+    &experiment_mnist_private,
+    &experiment_task_theory,
+    &experiment_task_power,
+    &experiment_task_realestate,
+    &experiment_task_cancer,
+    &experiment_task_mnist,
+    &experiment_eq13,
 };
 #define EXPERIMENTS (sizeof experiments / sizeof *experiments)
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "experiment/row_store.h"
+#include "experiment/trial_learn.h"
 #include "host/csv_field.h"
 #include "host/error.h"
 #include "host/file.h"
@@ -179,6 +180,48 @@ add_means(struct host_text *text, const struct sotto_experiment_row *rows,
     }
 }
 
+/* ---- What can be told at most -------------------------------------------- */
+
+enum limit { LIMIT_VERTICES, LIMIT_ANY, LIMITS };
+
+static const char *const limit_names[LIMITS] = {
+    [LIMIT_VERTICES] = "P0 Eq. 13, computed",
+    [LIMIT_ANY] = "the most of any channel",
+};
+
+/* Whether classes are told from private test records, so that there is one. */
+static bool
+has_limit(const struct experiment_run *run)
+{
+    return run->experiment->protocol != NULL &&
+           run->experiment->protocol->told_share > 0;
+}
+
+/* In [0, 1], where people spend `eps` and classes are as frequent. */
+static double
+limit_at(const struct experiment_run *run, enum limit limit, double eps)
+{
+    double told = run->experiment->protocol->told_share * eps;
+    size_t classes = run->experiment->classes;
+    if (isinf(eps)) {
+        return 1;
+    }
+    return limit == LIMIT_ANY ? sotto_accuracy_most(classes, told, 0)
+                              : sotto_accuracy_vertices(classes, told);
+}
+
+static void
+add_limits(struct host_text *text, const struct experiment_run *run)
+{
+    for (enum limit limit = 0; limit < LIMITS && has_limit(run); limit++) {
+        host_text_print(text, "| %s |", limit_names[limit]);
+        for (size_t j = 0; j < PAPERS_COLUMNS; j++) {
+            add_cell(text, limit_at(run, limit, papers_eps[j]), NAN);
+        }
+        host_text_print(text, "\n");
+    }
+}
+
 /* The rest of the papers' table, on the same data and splits. */
 static void
 add_others(struct host_text *text, const struct experiment_run *run)
@@ -197,6 +240,7 @@ add_others(struct host_text *text, const struct experiment_run *run)
         }
         host_text_print(text, "\n");
     }
+    add_limits(text, run);
 }
 
 /* The commit that made all fits; "several", see the CSV; NULL: not known. */
@@ -282,12 +326,14 @@ struct columns {
     double ours[PLOT_POINTS_MOST], ours_deviation[PLOT_POINTS_MOST];
     double paper[PLOT_POINTS_MOST], paper_deviation[PLOT_POINTS_MOST];
     double reach[PLOT_POINTS_MOST];
+    double limit[LIMITS][PLOT_POINTS_MOST];
     size_t count;
     bool reaches;
 };
 
 static void
-take_columns(const struct sotto_experiment_row *rows, size_t count,
+take_columns(const struct experiment_run *run,
+             const struct sotto_experiment_row *rows, size_t count,
              struct columns *ret)
 {
     memset(ret, 0, sizeof *ret);
@@ -301,6 +347,9 @@ take_columns(const struct sotto_experiment_row *rows, size_t count,
             ret->paper_deviation[at] = 100 * rows[i].paper_deviation;
             ret->reach[at] = 100 * rows[i].reach;
             ret->reaches = ret->reaches || isfinite(rows[i].reach);
+            for (enum limit l = 0; l < LIMITS && has_limit(run); l++) {
+                ret->limit[l][at] = 100 * limit_at(run, l, rows[i].eps);
+            }
         }
     }
 }
@@ -310,11 +359,11 @@ result_files_plot(struct host_text *text, const struct experiment_run *run,
                   const struct sotto_experiment_row *rows, size_t count)
 {
     struct columns columns;
-    struct plot_series series[3] = {{0}};
+    struct plot_series series[3 + LIMITS] = {{0}};
     size_t used = 0;
     char title[160], subtitle[160], paper_name[120];
     const struct papers_row *paper = papers_find(run);
-    take_columns(rows, count, &columns);
+    take_columns(run, rows, count, &columns);
     if (columns.reaches) {
         series[used++] = (struct plot_series){.name = "sotto must reach",
                                               .style = PLOT_MARKS,
@@ -330,6 +379,13 @@ result_files_plot(struct host_text *text, const struct experiment_run *run,
                                  .colour = "#7b8794",
                                  .y = columns.paper,
                                  .deviation = columns.paper_deviation};
+    }
+    for (enum limit l = 0; l < LIMITS && has_limit(run); l++) {
+        static const char *const colours[LIMITS] = {"#b0483a", "#3a7d44"};
+        series[used++] = (struct plot_series){.name = limit_names[l],
+                                              .style = PLOT_DASHED,
+                                              .colour = colours[l],
+                                              .y = columns.limit[l]};
     }
     series[used++] = (struct plot_series){.name = "sotto",
                                           .style = PLOT_LINE,

@@ -40,6 +40,9 @@ struct protocol {
                               const struct trial_pieces *pieces,
                               struct experiment_outcome *ret_outcome,
                               struct sotto_error *err);
+    /* The share of epsilon behind which a test record's class is told; 0: test
+       records are clean. */
+    double told_share;
 };
 
 extern const struct protocol protocol_collection, protocol_novel,

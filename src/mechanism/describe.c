@@ -470,6 +470,14 @@ enum sotto_status
 sotto_mechanism_describe(const struct sotto_mechanism *mechanism, bool json,
                          char **ret_text, struct sotto_error *err)
 {
+    return sotto_mechanism_describe_reports(mechanism, 1, json, ret_text, err);
+}
+
+enum sotto_status
+sotto_mechanism_describe_reports(const struct sotto_mechanism *mechanism,
+                                 uint32_t reports, bool json, char **ret_text,
+                                 struct sotto_error *err)
+{
     struct page page;
     char *line;
     enum sotto_status status = describe_check(mechanism, err);
@@ -477,7 +485,7 @@ sotto_mechanism_describe(const struct sotto_mechanism *mechanism, bool json,
         return status;
     }
     if (json) {
-        line = describe_json(mechanism);
+        line = describe_json(mechanism, reports);
         if (line == NULL) {
             return host_fail_memory(err);
         }
@@ -488,6 +496,7 @@ sotto_mechanism_describe(const struct sotto_mechanism *mechanism, bool json,
     say_titles(&page);
     say_collected(&page);
     describe_promise(&page);
+    describe_guesses(&page, reports);
     say_parts(&page);
     say_limits(&page);
     if (page.text.failed) {

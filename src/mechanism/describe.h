@@ -21,8 +21,14 @@ describe_check(const struct sotto_mechanism *mechanism,
 void describe_promise(struct page *page);
 void describe_words(struct page *page);
 
-/* describe_json.c: one object on one line, which the caller frees; NULL for
-   lack of memory. */
-char *describe_json(const struct sotto_mechanism *mechanism);
+/* describe_guess.c: what a guess can become after one report and after
+   `reports`, and how often a class can be told, as a section of the page; and
+   the classes of the label, 0 where there is none or but one. */
+void describe_guesses(struct page *page, uint32_t reports);
+size_t describe_classes(const struct sotto_mechanism *mechanism);
+
+/* describe_json.c: one object on one line, with the guesses after one report
+   and after `reports`, which the caller frees; NULL for lack of memory. */
+char *describe_json(const struct sotto_mechanism *mechanism, uint32_t reports);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/decimal.h"
 #include "host/printable.h"
 #include "host/text.h"
+#include "likelihood/guess.h"
 #include "mechanism/depend.h"
 #include "mechanism/describe.h"
 #include "schema/column.h"
@@ -323,6 +324,56 @@ put_lists(struct building *building, json_t *object,
     put(building, object, "parts", parts);
 }
 
+/* A share in units as a number. At most 12 digits stand behind the point, all
+   of which are written: a bound stays one. */
+static void
+put_units(struct building *building, json_t *object, const char *key,
+          uint64_t units)
+{
+    put_real(building, object, key, (double)units / (double)DECIMAL_UNIT);
+}
+
+/* What a guess of 1 in `one_in` can become after so many reports. "outright" is
+   the chance of a report that says outright. */
+static json_t *
+guess(struct building *building, uint64_t one_in, uint32_t reports)
+{
+    const struct shape *shape = &building->mechanism->shape;
+    json_t *object = json_object();
+    uint64_t eps, delta;
+    guess_add_up(shape->eps, shape->delta, reports, &eps, &delta);
+    put_size(building, object, "reports", reports);
+    put_size(building, object, "one_in", (size_t)one_in);
+    put_units(building, object, "most", sotto_guess_most(one_in, eps));
+    put_units(building, object, "least", sotto_guess_least(one_in, eps));
+    put_units(building, object, "outright", delta);
+    return object;
+}
+
+static void
+put_guesses(struct building *building, json_t *object, uint32_t reports)
+{
+    const struct shape *shape = &building->mechanism->shape;
+    size_t classes = describe_classes(building->mechanism);
+    json_t *list = json_array();
+    for (size_t i = 0; i < GUESS_SHOWN; i++) {
+        append(building, list, guess(building, guess_shown[i], 1));
+    }
+    for (size_t i = 0; i < GUESS_SHOWN && reports > 1; i++) {
+        append(building, list, guess(building, guess_shown[i], reports));
+    }
+    put(building, object, "guesses", list);
+    if (classes > 0) {
+        double eps = (double)shape->eps / (double)DECIMAL_UNIT;
+        double delta = (double)shape->delta / (double)DECIMAL_UNIT;
+        put_size(building, object, "classes", classes);
+        put_units(building, object, "accuracy_most",
+                  guess_round_up(sotto_accuracy_most(classes, eps, delta)));
+        put_units(building, object, "accuracy_vertices",
+                  guess_round_up(sotto_accuracy_vertices(classes, eps)));
+    }
+}
+
 /* A copy the caller may free(): jansson may have an allocator of its own. */
 static char *
 dump(const json_t *object)
@@ -339,7 +390,7 @@ dump(const json_t *object)
 }
 
 char *
-describe_json(const struct sotto_mechanism *mechanism)
+describe_json(const struct sotto_mechanism *mechanism, uint32_t reports)
 {
     struct building building = {mechanism, false};
     struct sotto_mechanism_info info;
@@ -348,6 +399,7 @@ describe_json(const struct sotto_mechanism *mechanism)
     sotto_mechanism_info(mechanism, &info);
     put_titles(&building, object, &info);
     put_lists(&building, object, &info);
+    put_guesses(&building, object, reports);
     if (!building.failed) {
         line = dump(object);
     }

@@ -8,6 +8,9 @@
 #include "cli/cli.h"
 #include "cli/json_print.h"
 #include "host/error.h"
+#include "host/share.h"
+
+#define NEARLY_ALL (SOTTO_UNIT / 1000 * 999)
 
 /* What was asked. */
 struct question {
@@ -117,6 +120,34 @@ put_json(const struct answer answers[METHODS])
     }
 }
 
+/* The best epsilon in words that people can check. */
+static void
+put_words(const struct sotto_account_cost *cost)
+{
+    static const struct {
+        const char *name;
+        uint64_t one_in;
+    } guesses[] = {{"1 in 2", 2}, {"1 in 10", 10}, {"1 in 1,000", 1000}};
+    bool bounded = true;
+    (void)printf("\nAfter all of them a guess about a person can become:\n");
+    for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++) {
+        char most[SHARE_TEXT_SIZE];
+        uint64_t units = sotto_guess_most(guesses[i].one_in, cost->eps);
+        bool below = units <= NEARLY_ALL;
+        share_write_most(units, most);
+        bounded = bounded && below;
+        (void)printf("  %-12s%s%s\n", guesses[i].name, below ? "at most " : "",
+                     below ? most : "over 99.9%");
+    }
+    if (!bounded) {
+        (void)printf("Over 99.9%% is no bound worth the name.\n");
+    }
+    if (cost->delta > 0) {
+        (void)printf("With a probability of at most delta what is reported is "
+                     "worth the plain answer.\n");
+    }
+}
+
 static void
 put_table(const struct question *q, const struct answer answers[METHODS])
 {
@@ -137,6 +168,7 @@ put_table(const struct question *q, const struct answer answers[METHODS])
     } else if (m != BASIC) {
         (void)printf("A ledger adds up by basic, whatever is used here.\n");
     }
+    put_words(&answers[m].cost);
 }
 
 /* ---- The question -------------------------------------------------------- */

@@ -6,6 +6,8 @@
 
 #include "cli/cli.h"
 
+#define REPORTS_MOST 1000000u
+
 /* The description is the library's prose; its line breaks stay. */
 static void
 put_lines(const char *text)
@@ -52,12 +54,17 @@ run_inspect(const struct cli_args *args)
     struct sotto_mechanism *mechanism = NULL;
     char *text = NULL;
     struct sotto_error err = {0};
+    uint64_t reports = 1;
     int status = CLI_EXIT_DONE;
+    if (!cli_whole(args, "reports", 1, REPORTS_MOST, &reports)) {
+        return CLI_EXIT_BAD;
+    }
     if (sotto_mechanism_read(args->word[0], &mechanism, &err) !=
         SOTTO_STATUS_OK) {
         status = inspect_other(args, &err);
-    } else if (sotto_mechanism_describe(mechanism, cli_given(args, "json"),
-                                        &text, &err) != SOTTO_STATUS_OK) {
+    } else if (sotto_mechanism_describe_reports(mechanism, (uint32_t)reports,
+                                                cli_given(args, "json"), &text,
+                                                &err) != SOTTO_STATUS_OK) {
         status = cli_fail(&err);
     } else {
         put_lines(text);
@@ -72,13 +79,16 @@ static const char *const wanted[] = {
     "M (a mechanism, an analyst file, or a model)", NULL};
 
 static const struct cli_option options[] = {
+    {0, false, false, "reports", "N",
+     "say what a guess can become after N reports of one\n"
+     "person, too (1)"},
     CLI_OPTION_END,
 };
 
 const struct cli_verb cmd_inspect = {
     .name = "inspect",
     .summary = "say in words what a mechanism promises",
-    .usage = "M [--json]",
+    .usage = "M [--reports N] [--json]",
     .about = "Opens M as a device would, checking every byte, and describes "
              "it. What devices\nrefuse for the size of its numbers is described"
              ", too: the page and a message say\nso, and the exit status is 2. "
@@ -87,7 +97,8 @@ const struct cli_verb cmd_inspect = {
              "them the reports it was learnt from leave in doubt; of an analyst"
              " file, how its\nmechanism was made, and what a mechanism for one "
              "task keeps of each column.\n",
-    .example = "sotto inspect wdbc.sotto\n",
+    .example = "sotto inspect wdbc.sotto\n"
+               "sotto inspect wdbc.sotto --reports 12\n",
     .wanted = wanted,
     .options = options,
     .run = run_inspect,

@@ -41,6 +41,16 @@ row kov 5.2 0
 run 0 account 0.001x2000000 --delta 0.000001
 grep -q "^Use kov: " out || fail "does not say what to use"
 
+# In words: rounded up, and no delta where there is none.
+run 0 account 1 --delta 0
+grep -q -x '  1 in 2      at most 73.2%' out || fail "a guess of 1 in 2"
+grep -q -x '  1 in 1,000  at most 0.272%' out || fail "a guess of 1 in 1,000"
+grep -q "plain answer" out && fail "a delta that is none"
+run 0 account 1:0.000001x20
+grep -q -x '  1 in 2      over 99.9%' out || fail "a bound that is none"
+grep -q "no bound worth the name" out || fail "does not say that it is none"
+grep -q "plain answer" out || fail "says nothing of delta"
+
 # ---- JSON --------------------------------------------------------------------
 run 0 account 0.1x52 --delta 0.000001 --k 10 --json
 json out
@@ -57,6 +67,18 @@ cmp -s out exact.out || {
     fail "not the cost of its responses"
     diff out exact.out
 }
+# The same mechanism, inspected: what a guess can become.
+run 0 inspect flip.sotto --reports 52
+grep -q -x '  1 in 10       9.13% to 11.0%              0.0612% to 95.3%' out ||
+    fail "no guesses"
+grep -q 'after 52 reports' out || fail "not after so many"
+run 0 inspect flip.sotto --reports 52 --json
+json out
+grep -q '"guesses":\[{"reports":1,"one_in":2,"most":' out || fail "no guesses"
+grep -q '{"reports":52,"one_in":1000,"most":' out || fail "not after so many"
+run 2 inspect flip.sotto --reports 0
+says "--reports 0 is not a whole number from 1 to 1000000"
+
 run 0 account --mechanism flip.sotto
 row basic 0.1 0
 make_small # two parts

@@ -28,7 +28,8 @@ test_names(void **state)
     assert_string_equal(sotto_experiment_at(2, &about), "mnist-private");
     assert_string_equal(sotto_experiment_at(3, &about), "task-theory");
     assert_string_equal(sotto_experiment_at(7, &about), "task-mnist");
-    assert_null(sotto_experiment_at(8, &about));
+    assert_string_equal(sotto_experiment_at(8, &about), "eq13");
+    assert_null(sotto_experiment_at(9, &about));
 }
 
 /* Panels and gains name methods that are there, each of which says what it is;
@@ -103,7 +104,7 @@ test_refused(void **state)
                         "no experiment is called 'x': there is "
                         "mnist-collection, mnist-novel, mnist-private, "
                         "task-theory, task-power, task-realestate, "
-                        "task-cancer, task-mnist");
+                        "task-cancer, task-mnist, eq13");
     assert_int_equal(experiment_fail_name(&experiment_mnist_private, "y", &err),
                      SOTTO_STATUS_USAGE);
     assert_string_equal(err.message, "mnist-private has no mechanism 'y': it "

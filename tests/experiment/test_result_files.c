@@ -179,6 +179,41 @@ test_beside(void **state)
     host_text_clear(&text);
 }
 
+/* Where classes are told from private records, the limits are computed, beside
+   what the papers print; elsewhere there are none. */
+static void
+test_limits(void **state)
+{
+    struct experiment_run private = run;
+    struct sotto_experiment_row row = rows[1];
+    struct host_text text;
+    (void)state;
+    private.experiment = &experiment_mnist_private;
+    private.mechanism =
+        experiment_mechanism_find(private.experiment, "codebook");
+    host_text_init(&text, 1 << 20);
+    result_files_markdown(&text, &private, &row, 1);
+    assert_non_null(strstr(text.data,
+                           "\n| their maximum, Eq. 13, as printed (P0 Table "
+                           "4) | 80.7 | 69.3 | 53.8 | 36.0 | 20.0 | 14.2 | "
+                           "100.0 |\n| P0 Eq. 13, computed | 80.7 | 69.3 | "
+                           "53.8 | 36.0 | 20.0 | 14.2 | 100.0 |\n| the most "
+                           "of any channel | 99.2 | 96.8 | 88.1 | 64.6 | 31.1 "
+                           "| 18.3 | 100.0 |\n"));
+    host_text_clear(&text);
+    host_text_init(&text, 1 << 20);
+    result_files_plot(&text, &private, &row, 1);
+    assert_non_null(strstr(text.data, ">P0 Eq. 13, computed<"));
+    assert_non_null(strstr(text.data, ">the most of any channel<"));
+    host_text_clear(&text);
+    host_text_init(&text, 1 << 20);
+    result_files_markdown(&text, &run, rows, ROWS);
+    result_files_plot(&text, &run, rows, ROWS);
+    assert_null(strstr(text.data, "Eq. 13"));
+    assert_null(strstr(text.data, "of any channel"));
+    host_text_clear(&text);
+}
+
 static void
 test_plot(void **state)
 {
@@ -264,8 +299,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv),    cmocka_unit_test(test_markdown),
         cmocka_unit_test(test_beside), cmocka_unit_test(test_simulated),
-        cmocka_unit_test(test_plot),   cmocka_unit_test(test_path),
-        cmocka_unit_test(test_write),
+        cmocka_unit_test(test_limits), cmocka_unit_test(test_plot),
+        cmocka_unit_test(test_path),   cmocka_unit_test(test_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

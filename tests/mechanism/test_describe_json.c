@@ -98,7 +98,7 @@ test_json(void **state)
                      "\"delta\":0.0,\"blocks\":1,\"domain\":{\"kind\":"
                      "\"symbols\",\"k\":12}");
     json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    assert_int_equal(json_object_size(object), 16);
+    assert_int_equal(json_object_size(object), 17);
     assert_int_equal(json_array_size(json_object_get(object, "parts")), 4);
     json_decref(object);
     free(text);
