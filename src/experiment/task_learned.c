@@ -673,6 +673,13 @@ task_learned_free(struct task_learned *learned)
     free(learned);
 }
 
+void
+task_learned_set_nets(struct task_learned *learned,
+                      const struct task_learned_spec *spec)
+{
+    learned->spec = spec;
+}
+
 /* The loss of an answer to y. */
 static double
 loss_of(const struct task_learned *learned, const double *answer,
