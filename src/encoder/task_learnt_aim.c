@@ -275,6 +275,43 @@ find_known(struct task_aim *aim, const struct sotto_table *table)
     }
 }
 
+/* Whether an entry of y is not the same in all rows that have the targets. */
+static bool
+is_varied(const struct task_aim *aim, size_t entry)
+{
+    const float *first = NULL;
+    for (size_t row = 0; row < aim->rows; row++) {
+        const float *y = aim->y + row * aim->out + entry;
+        if (aim->known[row] && first == NULL) {
+            first = y;
+        }
+        if (aim->known[row] && *y != *first) {
+            return true;
+        }
+    }
+    return first == NULL; /* no row has them: that has a message of its own */
+}
+
+/* Refuses a target that is the same for everybody. */
+static enum sotto_status
+check_varied(const struct task_aim *aim, struct sotto_error *err)
+{
+    for (size_t i = 0; i < aim->targets; i++) {
+        const struct task_block *block = &aim->block[i];
+        bool varied = false;
+        for (size_t j = 0; j < block->count; j++) {
+            varied = varied || is_varied(aim, block->from + j);
+        }
+        if (!varied) {
+            return settings_fail(err, "target",
+                                 "%.80s is the same in all rows: there is "
+                                 "nothing to foretell",
+                                 aim->target[i].column);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
 static enum sotto_status
 fill_targets(struct task_aim *aim, const struct learnt *learnt,
              struct sotto_error *err)
@@ -292,7 +329,8 @@ fill_targets(struct task_aim *aim, const struct learnt *learnt,
         return host_fail_memory(err);
     }
     find_known(aim, learnt->job->table);
-    return matrix_fill(&aim->schema, learnt->job->table, aim->y, err);
+    status = matrix_fill(&aim->schema, learnt->job->table, aim->y, err);
+    return HOST_THEN(status, check_varied(aim, err));
 }
 
 /* ---- x ------------------------------------------------------------------- */
