@@ -165,6 +165,11 @@ test_refused(void **state)
     REFUSED(USAGE, "names 'age' twice");
     options.weights = "age=0";
     REFUSED(USAGE, "asks for nothing");
+    options.weights = "wage=1,age=1e308";
+    REFUSED(USAGE, "weights gives 'age' 1e+308: a weight is 0, or from 1e-100 "
+                   "to 1e+100");
+    options.weights = "age=1e-200";
+    REFUSED(USAGE, "weights gives 'age' 1e-200");
     options.label = "city";
     options.weights = "city=1";
     REFUSED(USAGE, "it is the label, the target, or left out");
@@ -178,6 +183,8 @@ test_refused(void **state)
                    "number");
     options.task = write_task("age,wage\n1,\n");
     REFUSED(INPUT, "row 1 (line 2), field \"wage\": nothing is there");
+    options.task = write_task("age,wage\n1,0\n0,-1e300\n");
+    REFUSED(INPUT, "row 2 (line 3), field \"wage\": -1e+300 is too large");
     options.task = write_task("agee\n1\n");
     REFUSED(INPUT, "the header has \"agee\", which is no input: did you mean "
                    "\"age\"?");
