@@ -92,6 +92,17 @@ change_encoder(struct run *run)
     }
 }
 
+/* Whether b is to be measured before this step: what does not move is measured
+   once. */
+static bool
+is_measured(const struct run *run, uint64_t at)
+{
+    const struct task_plan *plan = run->plan;
+    return plan->measured > 0 &&
+           (plan->frozen ? at == 0
+                         : plan->period == 0 || at % plan->period == 0);
+}
+
 static double
 step(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 {
@@ -99,7 +110,7 @@ step(void *context, const uint32_t *row, size_t n, uint64_t epoch)
     struct task_sums sums = {0};
     uint64_t at = run->net->arena.step, period = run->plan->period;
     uint64_t draw = period > 0 ? at / period : epoch;
-    if (run->plan->measured > 0 && (period == 0 || at % period == 0)) {
+    if (is_measured(run, at)) {
         measure_noise(run);
     }
     task_net_run(run->net, run->data->x, run->data->y, row, n, (uint32_t)draw,
