@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "encoder/task_learnt.h"
+#include "encoder/task_matrix.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "schema/matrix.h"
@@ -50,16 +51,6 @@ read_column(const char *setting, const char *text, size_t size, bool needed,
                                column->text, WEIGHT_MOST);
 }
 
-/* How much of a text is one column: of a list, up to the first comma behind an
-   '='. */
-static size_t
-measure_column(const char *text, bool lists)
-{
-    const char *sign = strchr(text, '=');
-    const char *comma = lists && sign != NULL ? strchr(sign, ',') : NULL;
-    return comma != NULL ? (size_t)(comma - text) : strlen(text);
-}
-
 /* Adds the columns of one setting. */
 static enum sotto_status
 read_list(const char *name, const char *text, bool lists,
@@ -67,7 +58,7 @@ read_list(const char *name, const char *text, bool lists,
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     while (status == SOTTO_STATUS_OK && *text != '\0') {
-        size_t size = measure_column(text, lists);
+        size_t size = lists ? task_list_piece(text) : strlen(text);
         struct task_column *more =
             realloc(*column, (*count + 1) * sizeof **column);
         if (more == NULL) {

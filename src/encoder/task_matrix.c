@@ -208,20 +208,29 @@ put_weight(const char *name, double weight, const struct learnt *learnt,
     return SOTTO_STATUS_OK;
 }
 
+size_t
+task_list_piece(const char *text)
+{
+    const char *sign = strchr(text, '=');
+    const char *comma = sign != NULL ? strchr(sign, ',') : NULL;
+    return comma != NULL ? (size_t)(comma - text) : strlen(text);
+}
+
 /* Reads all pieces into weights of entries of x; -1: none is given. */
 static enum sotto_status
 read_weights(char *text, const struct learnt *learnt, const double *x,
              double *weights, struct sotto_error *err)
 {
-    char *rest = NULL;
     enum sotto_status status = SOTTO_STATUS_OK;
-    for (char *piece = strtok_r(text, ",", &rest);
-         status == SOTTO_STATUS_OK && piece != NULL;
-         piece = strtok_r(NULL, ",", &rest)) {
+    while (status == SOTTO_STATUS_OK && *text != '\0') {
+        size_t size = task_list_piece(text);
+        char *next = text + size + (text[size] == ',');
         double weight = 0;
-        status = read_weight(piece, &weight, err);
+        text[size] = '\0';
+        status = read_weight(text, &weight, err);
         status = HOST_THEN(status,
-                           put_weight(piece, weight, learnt, x, weights, err));
+                           put_weight(text, weight, learnt, x, weights, err));
+        text = next;
     }
     return status;
 }
