@@ -162,6 +162,25 @@ score(void *context)
 
 /* ---- All of it ----------------------------------------------------------- */
 
+struct nn_plan
+task_plan_nn(const struct task_plan *plan, uint64_t seed)
+{
+    return (struct nn_plan){.optimiser = {.rate = (float)plan->rate,
+                                          .schedule = plan->schedule,
+                                          .floor = FLOOR},
+                            .batch = plan->batch,
+                            .epochs = plan->epochs,
+                            .seed = seed,
+                            .stream = plan->stream,
+                            .patience = plan->patience,
+                            .checkpoint = plan->checkpoint,
+                            .key = plan->key,
+                            .what = plan->what,
+                            .watch = plan->watch,
+                            .done = plan->done,
+                            .total = plan->total};
+}
+
 static void
 fill_trained(struct run *run, const struct nn_trained *trained,
              struct task_trained *ret_trained)
@@ -200,23 +219,10 @@ task_net_train(struct task_net *net, const struct task_data *data,
         .step = step,
         .score = plan->patience > 0 && data->helds > 0 ? score : NULL,
         .context = &run};
-    struct nn_plan how = {.optimiser = {.rate = (float)plan->rate,
-                                        .schedule = plan->schedule,
-                                        .floor = FLOOR},
-                          .batch = plan->batch,
-                          .epochs = plan->epochs,
-                          .seed = net->shape.seed,
-                          .stream = plan->stream,
-                          .patience = plan->patience,
-                          .checkpoint = plan->checkpoint,
-                          .key = plan->key,
-                          .what = plan->what,
-                          .watch = plan->watch,
-                          .turn = plan->turns ? net->decoder_at : 0,
-                          .done = plan->done,
-                          .total = plan->total};
+    struct nn_plan how = task_plan_nn(plan, net->shape.seed);
     struct nn_trained trained = {0};
     enum sotto_status status;
+    how.turn = plan->turns ? net->decoder_at : 0;
     forget_moments(&net->arena);
     status = nn_train(&task, &how, &net->arena, net->backend, &trained, err);
     if (run.failed) {
