@@ -362,6 +362,10 @@ tell(const struct task_linear *task)
              task->basis.rank == 1 ? "" : "s",
              task->design.kept == 1 ? "is" : "are", task->loss, all,
              100 * task->loss / all);
+    if (!(task->loss < all)) {
+        fact_say(facts, "So a report tells nothing of the task: give more "
+                        "records or a larger epsilon.\n");
+    }
     say_kept(task, facts);
 }
 

@@ -125,6 +125,12 @@ test_few(void **state)
     loss = sotto_train_fact(&facts, "loss");
     without = sotto_train_fact(&facts, "without");
     assert_true(loss < without && loss > 0.9 * without);
+    assert_null(strstr(facts.said, "tells nothing"));
+    sotto_table_free(table);
+    table = earners(2, 0); /* a row left out is foretold by one other */
+    options.weights = "wage=1,age=1";
+    sotto_mechanism_free(make_task(table, &options, &facts));
+    assert_non_null(strstr(facts.said, "tells nothing of the task"));
     sotto_table_free(table);
 }
 
