@@ -136,6 +136,37 @@ write_files(const struct task_making *making, struct sotto_error *err)
     return status;
 }
 
+/* Says what training came to, and if that is nothing. */
+static void
+say_loss(const struct task_making *making)
+{
+    const struct task_trained *trained = &making->trained;
+    struct sotto_train_facts *facts = making->job->facts;
+    fact_say(facts,
+             "Trained for %s.\nThrough a report of %u number%s its "
+             "loss is %.4g a record",
+             making->aim.words, (unsigned)making->learnt.set.d,
+             making->learnt.set.d == 1 ? "" : "s", trained->loss);
+    if (making->set->validation > 0) {
+        fact_say(facts, " (%.4g on validation rows)", trained->held);
+    }
+    fact_say(facts,
+             ":\nit is %.4g for the record in the clear and %.4g without any "
+             "report. %.0f%% of the\nrecords were clipped.\n",
+             making->clear, making->constant, 100 * trained->clipped);
+    if (making->answers != NULL && making->aim.targets > 0) {
+        fact_say(facts,
+                 "That is against what the task's network says, whose own "
+                 "loss against the\ntargets is %.4g.\n",
+                 making->function_trained.held);
+    }
+    if (!(trained->held < making->constant)) {
+        fact_say(facts,
+                 "So a report tells nothing of the task: give more records, "
+                 "more epochs, another\nrate or a larger epsilon.\n");
+    }
+}
+
 static void
 tell_facts(const struct task_making *making)
 {
@@ -156,14 +187,7 @@ tell_facts(const struct task_making *making)
     fact_numbers(facts, "losses", making->losses, making->tries);
     fact_flag(facts, "resumed",
               making->resumed || making->function_trained.resumed);
-    fact_say(facts,
-             "Trained for %s.\nThrough a report of %u number%s its "
-             "loss is %.4g a record (%.4g on validation rows):\nbetween %.4g "
-             "for the record in the clear and %.4g without any report. %.0f%% "
-             "of the\nrecords were clipped.\n",
-             making->aim.words, (unsigned)making->learnt.set.d,
-             making->learnt.set.d == 1 ? "" : "s", trained->loss, trained->held,
-             making->clear, making->constant, 100 * trained->clipped);
+    say_loss(making);
 }
 
 /* ---- All of it ----------------------------------------------------------- */

@@ -146,7 +146,6 @@ SOTTO_CHECKED enum sotto_status task_net_begin(struct task_net *net,
 /* How a net is trained. What a mechanism's has at 0 is for experiments. */
 struct task_plan {
     double rate;
-    double decay; /* of a task function's weights */
     enum nn_schedule schedule;
     uint32_t epochs, batch, patience;
     uint32_t draws; /* of noise, for a score; 0: 1 */
@@ -172,6 +171,9 @@ struct task_trained {
     double clipped;    /* share of all rows */
     bool resumed;
 };
+
+/* What of a plan is the training loop's. */
+struct nn_plan task_plan_nn(const struct task_plan *plan, uint64_t seed);
 
 /* Trains the net from the weights it has, with fresh moments, or goes on from
    the plan's checkpoint. With rows that score and `patience` the best weights

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "encoder/task_learnt.h"
+#include "encoder/task_matrix.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "schema/matrix.h"
@@ -50,16 +51,6 @@ read_column(const char *setting, const char *text, size_t size, bool needed,
                                column->text, WEIGHT_MOST);
 }
 
-/* How much of a text is one column: of a list, up to the first comma behind an
-   '='. */
-static size_t
-measure_column(const char *text, bool lists)
-{
-    const char *sign = strchr(text, '=');
-    const char *comma = lists && sign != NULL ? strchr(sign, ',') : NULL;
-    return comma != NULL ? (size_t)(comma - text) : strlen(text);
-}
-
 /* Adds the columns of one setting. */
 static enum sotto_status
 read_list(const char *name, const char *text, bool lists,
@@ -67,7 +58,7 @@ read_list(const char *name, const char *text, bool lists,
 {
     enum sotto_status status = SOTTO_STATUS_OK;
     while (status == SOTTO_STATUS_OK && *text != '\0') {
-        size_t size = measure_column(text, lists);
+        size_t size = lists ? task_list_piece(text) : strlen(text);
         struct task_column *more =
             realloc(*column, (*count + 1) * sizeof **column);
         if (more == NULL) {
@@ -275,6 +266,43 @@ find_known(struct task_aim *aim, const struct sotto_table *table)
     }
 }
 
+/* Whether an entry of y is not the same in all rows that have the targets. */
+static bool
+is_varied(const struct task_aim *aim, size_t entry)
+{
+    const float *first = NULL;
+    for (size_t row = 0; row < aim->rows; row++) {
+        const float *y = aim->y + row * aim->out + entry;
+        if (aim->known[row] && first == NULL) {
+            first = y;
+        }
+        if (aim->known[row] && *y != *first) {
+            return true;
+        }
+    }
+    return first == NULL; /* no row has them: that has a message of its own */
+}
+
+/* Refuses a target that is the same for everybody. */
+static enum sotto_status
+check_varied(const struct task_aim *aim, struct sotto_error *err)
+{
+    for (size_t i = 0; i < aim->targets; i++) {
+        const struct task_block *block = &aim->block[i];
+        bool varied = false;
+        for (size_t j = 0; j < block->count; j++) {
+            varied = varied || is_varied(aim, block->from + j);
+        }
+        if (!varied) {
+            return settings_fail(err, "target",
+                                 "%.80s is the same in all rows: there is "
+                                 "nothing to foretell",
+                                 aim->target[i].column);
+        }
+    }
+    return SOTTO_STATUS_OK;
+}
+
 static enum sotto_status
 fill_targets(struct task_aim *aim, const struct learnt *learnt,
              struct sotto_error *err)
@@ -292,7 +320,8 @@ fill_targets(struct task_aim *aim, const struct learnt *learnt,
         return host_fail_memory(err);
     }
     find_known(aim, learnt->job->table);
-    return matrix_fill(&aim->schema, learnt->job->table, aim->y, err);
+    status = matrix_fill(&aim->schema, learnt->job->table, aim->y, err);
+    return HOST_THEN(status, check_varied(aim, err));
 }
 
 /* ---- x ------------------------------------------------------------------- */

@@ -10,7 +10,6 @@
 #include "host/error.h"
 #include "host/wipe.h"
 
-#define FLOOR 0.1F              /* of the rate, at the end of the cosine */
 #define RUN_LEAST ((size_t)256) /* rows that scoring takes at a time */
 
 /* A function in training, or at work. */
@@ -126,21 +125,7 @@ train_graph(struct run *run, const struct task_plan *plan,
         .step = step,
         .score = plan->patience > 0 && data->helds > 0 ? score : NULL,
         .context = run};
-    struct nn_plan how = {.optimiser = {.rate = (float)plan->rate,
-                                        .decay = (float)plan->decay,
-                                        .schedule = plan->schedule,
-                                        .floor = FLOOR},
-                          .batch = plan->batch,
-                          .epochs = plan->epochs,
-                          .seed = run->shape->seed,
-                          .stream = plan->stream,
-                          .patience = plan->patience,
-                          .checkpoint = plan->checkpoint,
-                          .key = plan->key,
-                          .what = plan->what,
-                          .watch = plan->watch,
-                          .done = plan->done,
-                          .total = plan->total};
+    struct nn_plan how = task_plan_nn(plan, run->shape->seed);
     struct nn_trained trained = {0};
     enum sotto_status status =
         nn_train(&task, &how, &run->arena, run->backend, &trained, err);

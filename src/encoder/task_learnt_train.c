@@ -92,6 +92,17 @@ change_encoder(struct run *run)
     }
 }
 
+/* Whether b is to be measured before this step: what does not move is measured
+   once. */
+static bool
+is_measured(const struct run *run, uint64_t at)
+{
+    const struct task_plan *plan = run->plan;
+    return plan->measured > 0 &&
+           (plan->frozen ? at == 0
+                         : plan->period == 0 || at % plan->period == 0);
+}
+
 static double
 step(void *context, const uint32_t *row, size_t n, uint64_t epoch)
 {
@@ -99,7 +110,7 @@ step(void *context, const uint32_t *row, size_t n, uint64_t epoch)
     struct task_sums sums = {0};
     uint64_t at = run->net->arena.step, period = run->plan->period;
     uint64_t draw = period > 0 ? at / period : epoch;
-    if (run->plan->measured > 0 && (period == 0 || at % period == 0)) {
+    if (is_measured(run, at)) {
         measure_noise(run);
     }
     task_net_run(run->net, run->data->x, run->data->y, row, n, (uint32_t)draw,
@@ -151,6 +162,25 @@ score(void *context)
 
 /* ---- All of it ----------------------------------------------------------- */
 
+struct nn_plan
+task_plan_nn(const struct task_plan *plan, uint64_t seed)
+{
+    return (struct nn_plan){.optimiser = {.rate = (float)plan->rate,
+                                          .schedule = plan->schedule,
+                                          .floor = FLOOR},
+                            .batch = plan->batch,
+                            .epochs = plan->epochs,
+                            .seed = seed,
+                            .stream = plan->stream,
+                            .patience = plan->patience,
+                            .checkpoint = plan->checkpoint,
+                            .key = plan->key,
+                            .what = plan->what,
+                            .watch = plan->watch,
+                            .done = plan->done,
+                            .total = plan->total};
+}
+
 static void
 fill_trained(struct run *run, const struct nn_trained *trained,
              struct task_trained *ret_trained)
@@ -189,23 +219,10 @@ task_net_train(struct task_net *net, const struct task_data *data,
         .step = step,
         .score = plan->patience > 0 && data->helds > 0 ? score : NULL,
         .context = &run};
-    struct nn_plan how = {.optimiser = {.rate = (float)plan->rate,
-                                        .schedule = plan->schedule,
-                                        .floor = FLOOR},
-                          .batch = plan->batch,
-                          .epochs = plan->epochs,
-                          .seed = net->shape.seed,
-                          .stream = plan->stream,
-                          .patience = plan->patience,
-                          .checkpoint = plan->checkpoint,
-                          .key = plan->key,
-                          .what = plan->what,
-                          .watch = plan->watch,
-                          .turn = plan->turns ? net->decoder_at : 0,
-                          .done = plan->done,
-                          .total = plan->total};
+    struct nn_plan how = task_plan_nn(plan, net->shape.seed);
     struct nn_trained trained = {0};
     enum sotto_status status;
+    how.turn = plan->turns ? net->decoder_at : 0;
     forget_moments(&net->arena);
     status = nn_train(&task, &how, &net->arena, net->backend, &trained, err);
     if (run.failed) {

@@ -295,6 +295,16 @@ sum_of(const double *values, size_t count)
     return sum;
 }
 
+/* The task's loss without a report. task->loss is of rows that are left out,
+   and so is this: from the mean of the others, a row is n / (n - 1) times as
+   far as from that of all. */
+static double
+lose_without(const struct task_linear *task)
+{
+    double n = (double)task->learnt->n, further = n / (n - 1);
+    return further * further * sum_of(task->basis.lambda, task->basis.rank);
+}
+
 static void
 say_kept(const struct task_linear *task, struct sotto_train_facts *facts)
 {
@@ -333,7 +343,7 @@ static void
 tell(const struct task_linear *task)
 {
     struct sotto_train_facts *facts = task->learnt->job->facts;
-    double all = sum_of(task->basis.lambda, task->basis.rank);
+    double all = lose_without(task);
     fact_text(facts, "task", task->matrix.said);
     fact_whole(facts, "d", task->design.kept);
     fact_number(facts, "loss", task->loss);
@@ -352,6 +362,10 @@ tell(const struct task_linear *task)
              task->basis.rank == 1 ? "" : "s",
              task->design.kept == 1 ? "is" : "are", task->loss, all,
              100 * task->loss / all);
+    if (!(task->loss < all)) {
+        fact_say(facts, "So a report tells nothing of the task: give more "
+                        "records or a larger epsilon.\n");
+    }
     say_kept(task, facts);
 }
 
@@ -402,9 +416,8 @@ write_files(const struct task_linear *task, struct sotto_error *err)
     struct analyst_block block = {ANALYST_GAUSSIAN, 0, width};
     json_t *facts = json_pack(
         "{s:I, s:s, s:f, s:f, s:f, s:o}", "rows", (json_int_t)learnt->n, "task",
-        task->matrix.said, "loss", task->loss, "without",
-        sum_of(task->basis.lambda, task->basis.rank), "predicted",
-        task->design.predicted, "columns", pack_columns(task));
+        task->matrix.said, "loss", task->loss, "without", lose_without(task),
+        "predicted", task->design.predicted, "columns", pack_columns(task));
     struct learnt_result result = {.encoder = &encoder,
                                    .encoder_layers = 1,
                                    .decoder = &decoder,

@@ -132,6 +132,17 @@ say_task(struct task_matrix *matrix, const char *before, const char *name)
     }
 }
 
+/* Beyond these a loss, which has their squares, is no number. */
+#define WEIGHT_LEAST 1e-100
+#define WEIGHT_MOST 1e100
+
+static bool
+is_weight(double weight)
+{
+    double size = fabs(weight);
+    return size == 0 || (size >= WEIGHT_LEAST && size <= WEIGHT_MOST);
+}
+
 /* ---- Weights ------------------------------------------------------------- */
 
 /* The deviation of entry `at` of x. */
@@ -187,8 +198,22 @@ put_weight(const char *name, double weight, const struct learnt *learnt,
             return settings_fail(err, "weights", "names '%.80s' twice", name);
         }
         weights[i] = unit > 0 ? weight / unit : 0;
+        if (!is_weight(weights[i])) {
+            return settings_fail(err, "weights",
+                                 "gives '%.80s' %g: a weight is 0, or from %g "
+                                 "to %g",
+                                 name, weight, WEIGHT_LEAST, WEIGHT_MOST);
+        }
     }
     return SOTTO_STATUS_OK;
+}
+
+size_t
+task_list_piece(const char *text)
+{
+    const char *sign = strchr(text, '=');
+    const char *comma = sign != NULL ? strchr(sign, ',') : NULL;
+    return comma != NULL ? (size_t)(comma - text) : strlen(text);
 }
 
 /* Reads all pieces into weights of entries of x; -1: none is given. */
@@ -196,15 +221,16 @@ static enum sotto_status
 read_weights(char *text, const struct learnt *learnt, const double *x,
              double *weights, struct sotto_error *err)
 {
-    char *rest = NULL;
     enum sotto_status status = SOTTO_STATUS_OK;
-    for (char *piece = strtok_r(text, ",", &rest);
-         status == SOTTO_STATUS_OK && piece != NULL;
-         piece = strtok_r(NULL, ",", &rest)) {
+    while (status == SOTTO_STATUS_OK && *text != '\0') {
+        size_t size = task_list_piece(text);
+        char *next = text + size + (text[size] == ',');
         double weight = 0;
-        status = read_weight(piece, &weight, err);
+        text[size] = '\0';
+        status = read_weight(text, &weight, err);
         status = HOST_THEN(status,
-                           put_weight(piece, weight, learnt, x, weights, err));
+                           put_weight(text, weight, learnt, x, weights, err));
+        text = next;
     }
     return status;
 }
@@ -306,7 +332,12 @@ fail_field(const struct file *file, size_t row, size_t column,
 {
     struct host_text shown;
     host_text_init(&shown, 1024);
-    if (value->kind == SOTTO_VALUE_TEXT && value->data != NULL) {
+    if (holds_number(value)) {
+        host_text_print(&shown,
+                        "%g is too large or too small: by a column's own "
+                        "scale a weight is 0, or from %g to %g",
+                        value->number, WEIGHT_LEAST, WEIGHT_MOST);
+    } else if (value->kind == SOTTO_VALUE_TEXT && value->data != NULL) {
         char *text = host_text_copy(value->data, value->size);
         host_text_print(&shown, "\"");
         host_printable_add(&shown, text != NULL ? text : "", 40);
@@ -349,6 +380,9 @@ read_fields(struct task_matrix *matrix, const struct file *file,
                 return fail_field(file, row, i, &value, err);
             }
             *at = weight_of(&file->entry[i], value.number);
+            if (!is_weight(*at)) {
+                return fail_field(file, row, i, &value, err);
+            }
             most = fmax(most, fabs(*at));
         }
     }

@@ -37,6 +37,10 @@ struct task_matrix {
 SOTTO_CHECKED enum sotto_status task_given_check(const struct task_given *given,
                                                  struct sotto_error *err);
 
+/* The size of the first COL=W of a list of them: up to the first comma behind a
+   '=', for a column's name may have commas, too. */
+size_t task_list_piece(const char *text);
+
 /*
  * Reads the task for learnt->schema; x is learnt->x in doubles. Clear it in
  * any case. Statuses: USAGE (weights, a target), INPUT (a file, or a target

@@ -211,13 +211,7 @@ task_target_fill(struct task_matrix *matrix, const char *target,
     size_t column = 0;
     float *t = NULL;
     enum sotto_status status =
-        schema_fit_find(learnt->job->table, "target", target, &column, err);
-    if (status == SOTTO_STATUS_OK &&
-        sotto_table_kind(learnt->job->table, column) == SOTTO_COLUMN_BYTES) {
-        return settings_fail(err, "target",
-                             "is a column of images: give one of numbers or "
-                             "categories");
-    }
+        task_target_find(learnt->job->table, target, &column, err);
     status =
         HOST_THEN(status, read_target(learnt, column, &t, &known.outputs, err));
     status = HOST_THEN(status, known_init(&known, learnt, column, x, t, err));

@@ -535,19 +535,26 @@ runner_clear(struct runner *runner)
     free(runner->path);
 }
 
+static struct runner
+make_runner(const struct experiment *experiment,
+            const struct sotto_experiment_options *options)
+{
+    return (struct runner){.experiment = experiment,
+                           .study = experiment->study,
+                           .options = options,
+                           .lock = -1};
+}
+
 enum sotto_status
 study_run(const struct experiment *experiment,
           const struct sotto_experiment_options *options,
           void (*row)(void *context, const struct sotto_experiment_row *),
           void *context, struct sotto_error *err)
 {
-    struct runner runner = {.experiment = experiment,
-                            .study = experiment->study,
-                            .options = options,
-                            .lock = -1,
-                            .row = row,
-                            .context = context};
+    struct runner runner = make_runner(experiment, options);
     enum sotto_status status = runner_open(&runner, err);
+    runner.row = row;
+    runner.context = context;
     runner.total = status == SOTTO_STATUS_OK ? count_fits(&runner) : 0;
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < runner.places;
          i += places_at_once(&runner, i)) {
@@ -563,10 +570,7 @@ study_plan(const struct experiment *experiment,
            void (*row)(void *context, const struct sotto_experiment_row *),
            void *context, struct sotto_error *err)
 {
-    struct runner runner = {.experiment = experiment,
-                            .study = experiment->study,
-                            .options = options,
-                            .lock = -1};
+    struct runner runner = make_runner(experiment, options);
     enum sotto_status status = resolve(&runner, err);
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < runner.places; i++) {
         for (const struct experiment_mechanism *method = experiment->mechanisms;
@@ -589,10 +593,7 @@ study_path(const struct experiment *experiment,
            const struct sotto_experiment_options *options, char **ret_path,
            struct sotto_error *err)
 {
-    struct runner runner = {.experiment = experiment,
-                            .study = experiment->study,
-                            .options = options,
-                            .lock = -1};
+    struct runner runner = make_runner(experiment, options);
     enum sotto_status status = resolve(&runner, err);
     if (status == SOTTO_STATUS_OK) {
         *ret_path = runner.path;

@@ -61,6 +61,11 @@ void task_learned_free(struct task_learned *learned);
 void task_learned_bounds(const struct task_learned *learned, double *ret_clear,
                          double *ret_constant);
 
+/* Makes the nets measured from now on as another spec says, whose task function
+   must be the same. The spec must outlive its use. */
+void task_learned_set_nets(struct task_learned *learned,
+                           const struct task_learned_spec *spec);
+
 /*
  * Measures the loss of the point's method, by its name:
  *

@@ -429,7 +429,8 @@ plan_columns(const struct cli_args *args, struct sotto_table *table,
     }
     status = CLI_THEN(status, plan_drops(args, table, plan));
     if (status == CLI_EXIT_DONE && plan->options.label == NULL &&
-        plan->kind.analyst != NULL && !cli_given(args, "target")) {
+        plan->kind.analyst != NULL && !cli_given(args, "target") &&
+        !cli_given(args, "model")) {
         train_note_label(table, plan->drop, plan->options.drops);
     }
     return given ? status : CLI_THEN(status, plan_schema(args, table, plan));

@@ -10,7 +10,11 @@ small="--data $data --d 2 --epochs 20"
 # shellcheck disable=SC2086 # $small is a list
 run 0 train task $small --target diagnosis=2 --label diagnosis --eps 8 -o m.sotto
 grep -q "Trained for target diagnosis=2" out || fail "no word of the task"
-grep -q "between .* for the record in the clear" out || fail "no bounds"
+grep -q "it is .* for the record in the clear" out || fail "no bounds"
+grep -q "on validation rows" out || fail "no loss of rows held out"
+grep -q "That is against what the task's network says" out ||
+    fail "no word of the task's network"
+grep -q "tells nothing of the task" out && fail "it tells of the task"
 grep -q "is one of the features" err && fail "the target counts as a feature"
 only m.sotto m.analyst
 run 0 inspect m.sotto
@@ -38,6 +42,7 @@ END
 # shellcheck disable=SC2086
 run 0 train task $small --model m.model --eps 4 --json -o n.sotto
 json out
+grep -q "is one of the features" err && fail "the model's columns are it all"
 python3 - <<'END' || fail "the facts: $(cat out)"
 import json
 fact = json.loads(open("out").read().splitlines()[-1])

@@ -133,6 +133,23 @@ test_label(void **state)
     aimed_clear(&aimed);
 }
 
+/* A target that is the same for everybody who has it. */
+static void
+test_same(void **state)
+{
+    static const char text[] = "n,a,b\n1,4,x\n2,4,x\n3,,\n4,4,x\n";
+    static const char *const target[] = {"a", "b"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct aimed aimed = {.table = NULL};
+        ask(&aimed.asked, "target", target[i]);
+        must(aim_at(&aimed, text));
+        must_fail(SOTTO_STATUS_USAGE, "is the same in all rows",
+                  task_aim_fill(&aimed.aim, &aimed.learnt, 0, &err));
+        aimed_clear(&aimed);
+    }
+}
+
 /* Variance of numbers, entropy of categories, as far as rows say. */
 static void
 test_constant(void **state)
@@ -237,7 +254,7 @@ main(void)
         cmocka_unit_test(test_blocks),  cmocka_unit_test(test_variance),
         cmocka_unit_test(test_label),   cmocka_unit_test(test_constant),
         cmocka_unit_test(test_classes), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_words),   cmocka_unit_test(test_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
  * test_task_matrix.c: a task as people give it: weights, a file, a target; and
  * what is wrong with one, by file, row and field.
  */
+#include "encoder/task_matrix.h"
+
 #include "fail_alloc.h"
 #include "task_people.h"
 
@@ -165,6 +167,11 @@ test_refused(void **state)
     REFUSED(USAGE, "names 'age' twice");
     options.weights = "age=0";
     REFUSED(USAGE, "asks for nothing");
+    options.weights = "wage=1,age=1e308";
+    REFUSED(USAGE, "weights gives 'age' 1e+308: a weight is 0, or from 1e-100 "
+                   "to 1e+100");
+    options.weights = "age=1e-200";
+    REFUSED(USAGE, "weights gives 'age' 1e-200");
     options.label = "city";
     options.weights = "city=1";
     REFUSED(USAGE, "it is the label, the target, or left out");
@@ -178,6 +185,8 @@ test_refused(void **state)
                    "number");
     options.task = write_task("age,wage\n1,\n");
     REFUSED(INPUT, "row 1 (line 2), field \"wage\": nothing is there");
+    options.task = write_task("age,wage\n1,0\n0,-1e300\n");
+    REFUSED(INPUT, "row 2 (line 3), field \"wage\": -1e+300 is too large");
     options.task = write_task("agee\n1\n");
     REFUSED(INPUT, "the header has \"agee\", which is no input: did you mean "
                    "\"age\"?");
@@ -197,6 +206,31 @@ test_refused(void **state)
     sotto_mechanism_free(make_task(table, &options, NULL));
     sotto_table_free(pictures);
 #undef REFUSED
+}
+
+/* Names may hold commas and signs. */
+static void
+test_names(void **state)
+{
+    static const char text[] = "\"a,b\",c=2,d\n1,5,3\n2,1,5\n4,2,2\n";
+    struct task_linear_options options = {.eps = "8", .weights = "a,b=3,c=2=1"};
+    struct sotto_table *table = NULL;
+    struct sotto_train_facts facts;
+    (void)state;
+    assert_int_equal(task_list_piece(options.weights), strlen("a,b=3"));
+    assert_int_equal(task_list_piece("a,b"), strlen("a,b"));
+    assert_int_equal(task_list_piece(""), 0);
+    must(sotto_table_parse(text, strlen(text), "-", NULL, &table, &err));
+    sotto_mechanism_free(make_task(table, &options, &facts));
+    /* Variances of 9 and 1; of 3 rows left out, 9/4 of that. */
+    assert_true(fabs(sotto_train_fact(&facts, "without") - 10 * 2.25) < 1e-5);
+    options.weights = "a,b=3,";
+    sotto_mechanism_free(make_task(table, &options, NULL));
+    options.weights = ",a,b=3";
+    must_fail(SOTTO_STATUS_USAGE, "names \",a,b\", which is no input",
+              train_task_linear(table, &options, in_folder("m.sotto"), NULL,
+                                NULL, NULL, &err));
+    sotto_table_free(table);
 }
 
 static void
@@ -232,8 +266,9 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_weights), TEST(test_file),    TEST(test_target),
-        TEST(test_penalty), TEST(test_refused), TEST(test_memory),
+        TEST(test_weights), TEST(test_file),  TEST(test_target),
+        TEST(test_penalty), TEST(test_names), TEST(test_refused),
+        TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,6 +110,32 @@ test_classes(void **state)
     check_methods(true);
 }
 
+/* Nets with a hidden layer, on the same task function; the first ones again. */
+static void
+test_set_nets(void **state)
+{
+    static const char *const names[] = {"task-aware", "task-agnostic",
+                                        "unsound-aware"};
+    const struct task_learned_spec spec = small_spec(false);
+    struct task_learned_spec hidden = spec;
+    struct task_learned_data data;
+    struct task_learned *learned = NULL;
+    (void)state;
+    hidden.hidden = WIDTH;
+    hidden.activation = ACTIVATION_RELU;
+    fill(&data, false);
+    must(task_learned_new(&spec, &data, 1, &learned, &err));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        double loss = measure(learned, names[i], 8), other;
+        task_learned_set_nets(learned, &hidden);
+        other = measure(learned, names[i], 8);
+        assert_true(isfinite(other) && other != loss);
+        task_learned_set_nets(learned, &spec);
+        assert_true(measure(learned, names[i], 8) == loss);
+    }
+    task_learned_free(learned);
+}
+
 static void
 test_refused(void **state)
 {
@@ -172,9 +198,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_regression),
-        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_regression), cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_set_nets),   cmocka_unit_test(test_refused),
         cmocka_unit_test(test_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
