@@ -8,14 +8,10 @@
  * variance in all, so that a float holds them whatever the task's units are.
  * task_cells.h cuts the cells by the channel's formula. All that follows is of
  * codes as devices make them, by the floats of these two layers, and of the
- * channel's own chances:
+ * channel's own chances.
  *
- *     P(r | c) = gap [r = c] + other
- *     D(r) = (other m + gap pi_r m_r) / (other + gap pi_r),   m = sum pi_c m_c
- *
- * where pi_c is the share of rows in cell c, and m_c their mean. The decoder is
- * D for x itself, linear in the unbiased estimates e of a code's indicators,
- * for e_c = ([r = c] - other) / gap:
+ * The decoder is task_posterior.h's D for x itself, linear in the unbiased
+ * estimates e of a code's indicators, for e_c = ([r = c] - other) / gap:
  *
  *     D(r) = sum_c gap D(c) e_c + other sum_c D(c)
  *
@@ -32,9 +28,9 @@
 #include "encode/flush.h"
 #include "encoder/task_cells.h"
 #include "encoder/task_ground.h"
+#include "encoder/task_posterior.h"
 #include "host/error.h"
 #include "host/wipe.h"
-#include "likelihood/likelihood.h"
 #include "report/domain.h"
 
 #define FOLDS ((size_t)4)
@@ -63,22 +59,10 @@ static const struct setting settings[] = {
             "the same seed, the same file"),
     LEARNT_LABEL_SETTINGS(settings), SETTING_END};
 
-/* What flip does with a code: it says each other one with chance `other`, and
-   the true one with `gap` more. */
-struct response {
-    double gap, other;
-};
-
-/* Some of the rows, by their numbers. */
-struct picked {
-    size_t *row;
-    size_t count;
-};
-
 struct task_codes {
     struct task_ground ground;
     struct task_cells_plan plan;
-    struct response response;
+    struct task_response response;
     double unit;        /* u is the task's coordinates times this */
     float *coordinates; /* the first layer: weights, then biases */
     float *u;           /* n rows of rank, as that layer makes them */
@@ -87,34 +71,6 @@ struct task_codes {
     float *decoder;
     double loss; /* of rows held out */
 };
-
-/* ---- The channel --------------------------------------------------------- */
-
-/* The chances of the channel as devices draw it, by what its estimator makes of
-   a symbol that is named, and of one that is not. */
-static enum sotto_status
-find_response(struct task_codes *codes, size_t k, struct sotto_error *err)
-{
-    const struct channel *channel = channel_find(channel_exact, "flip", 4);
-    struct channel_instance instance;
-    struct likelihood_instance likelihood;
-    void *own = malloc(channel->own_size);
-    enum sotto_status status;
-    if (own == NULL) {
-        return host_fail_memory(err);
-    }
-    status = channel_init(&instance, channel, (uint32_t)k, 0, 0,
-                          codes->ground.learnt.eps_x, 0, own);
-    if (status == SOTTO_STATUS_OK) {
-        likelihood_bind(&likelihood, likelihood_find(channel->name), &instance);
-        codes->response.gap = 1 / (likelihood.high - likelihood.low);
-        codes->response.other = -likelihood.low * codes->response.gap;
-    } else {
-        (void)host_fail(err, status, 0, "the channel takes no such budget");
-    }
-    free(own);
-    return status;
-}
 
 /* ---- The device's layers ------------------------------------------------- */
 
@@ -209,10 +165,10 @@ is_inside(size_t row, size_t part, bool inside)
 
 /* The rows of one part, or all others; of part FOLDS all. */
 static enum sotto_status
-pick_rows(size_t n, size_t part, bool inside, struct picked *ret,
+pick_rows(size_t n, size_t part, bool inside, struct task_rows *ret,
           struct sotto_error *err)
 {
-    *ret = (struct picked){.row = calloc(n, sizeof *ret->row)};
+    *ret = (struct task_rows){.row = calloc(n, sizeof *ret->row)};
     if (ret->row == NULL) {
         return host_fail_memory(err);
     }
@@ -233,7 +189,7 @@ fewer(size_t a, size_t b)
 /* u of these rows in doubles, of ROWS_MOST of them where there are more, at
    even distances; for the caller to wipe. NULL: no memory. */
 static double *
-take_u(const struct task_codes *codes, const struct picked *rows,
+take_u(const struct task_codes *codes, const struct task_rows *rows,
        size_t *ret_count)
 {
     size_t rank = codes->ground.basis.rank;
@@ -266,7 +222,7 @@ choose_k(struct task_codes *codes, const double *u, size_t count, uint32_t k,
 
 /* Cuts cells of these rows, and makes their scores a layer. */
 static enum sotto_status
-cut_cells(const struct task_codes *codes, const struct picked *rows,
+cut_cells(const struct task_codes *codes, const struct task_rows *rows,
           uint32_t restarts, float *ret_scores, struct sotto_error *err)
 {
     struct task_cells_plan plan = codes->plan;
@@ -293,77 +249,13 @@ cut_cells(const struct task_codes *codes, const struct picked *rows,
 
 /* ---- The decoder --------------------------------------------------------- */
 
-/* D of every report, of y: rows of d, of which these count. `share`: room for
-   k. */
-static void
-fit_answers(const struct task_codes *codes, const struct picked *rows,
-            const int32_t *code, const float *y, size_t d, double *share,
-            double *ret_answer)
-{
-    const struct response *response = &codes->response;
-    size_t k = codes->plan.k;
-    double unit = 1 / (double)rows->count;
-    memset(share, 0, k * sizeof *share);
-    memset(ret_answer, 0, k * d * sizeof *ret_answer);
-    for (size_t i = 0; i < rows->count; i++) {
-        size_t row = rows->row[i], c = (size_t)code[row];
-        share[c] += unit;
-        for (size_t j = 0; j < d; j++) {
-            ret_answer[c * d + j] += unit * (double)y[row * d + j];
-        }
-    }
-    for (size_t j = 0; j < d; j++) {
-        double mean = 0;
-        for (size_t c = 0; c < k; c++) {
-            mean += ret_answer[c * d + j];
-        }
-        for (size_t c = 0; c < k; c++) {
-            double *at = &ret_answer[c * d + j];
-            *at = (response->other * mean + response->gap * *at) /
-                  (response->other + response->gap * share[c]);
-        }
-    }
-}
-
-static double
-squared(const float *y, const double *answer, size_t d)
-{
-    double sum = 0;
-    for (size_t j = 0; j < d; j++) {
-        double off = (double)y[j] - answer[j];
-        sum += off * off;
-    }
-    return sum;
-}
-
-/* The sum over these rows of sum_r P(r | c) |y - D(r)|^2. */
-static double
-find_loss(const struct task_codes *codes, const struct picked *rows,
-          const int32_t *code, const float *y, size_t d, const double *answer)
-{
-    const struct response *response = &codes->response;
-    double loss = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        size_t row = rows->row[i];
-        const float *at = y + row * d;
-        double all = 0;
-        for (size_t r = 0; r < codes->plan.k; r++) {
-            all += squared(at, answer + r * d, d);
-        }
-        loss += response->other * all +
-                response->gap * squared(at, answer + (size_t)code[row] * d, d);
-    }
-    return loss;
-}
-
-/* The layer that is linear in the code's indicators, and its share of every
-   entry of x: sum_c pi_c (m_c - m)^2. */
+/* The layer that is linear in the code's indicators. */
 static enum sotto_status
-fill_decoder(struct task_codes *codes, const struct picked *all,
+fill_decoder(struct task_codes *codes, const struct task_rows *all,
              struct sotto_error *err)
 {
     const struct learnt *learnt = &codes->ground.learnt;
-    const struct response *response = &codes->response;
+    const struct task_response *response = &codes->response;
     size_t k = codes->plan.k, width = learnt->width;
     double *answer = calloc(k, (width + 1) * sizeof *answer);
     codes->decoder = calloc(width, (k + 1) * sizeof *codes->decoder);
@@ -371,8 +263,8 @@ fill_decoder(struct task_codes *codes, const struct picked *all,
         host_wipe_free(answer, k * (width + 1) * sizeof *answer);
         return host_fail_memory(err);
     }
-    fit_answers(codes, all, codes->code, learnt->x, width, answer + k * width,
-                answer);
+    task_posterior_fit(response, k, all, codes->code, learnt->x, width,
+                       answer + k * width, answer);
     for (size_t j = 0; j < width; j++) {
         double sum = 0;
         for (size_t c = 0; c < k; c++) {
@@ -396,16 +288,17 @@ try_part(const struct task_codes *codes, size_t part, float *scores,
 {
     size_t n = codes->ground.learnt.n, rank = codes->ground.basis.rank;
     size_t k = codes->plan.k;
-    struct picked others = {0}, own = {0};
+    struct task_rows others = {0}, own = {0};
     enum sotto_status status = pick_rows(n, part, false, &others, err);
     status = HOST_THEN(status, pick_rows(n, part, true, &own, err));
     status = HOST_THEN(status,
                        cut_cells(codes, &others, FOLD_RESTARTS, scores, err));
     status = HOST_THEN(status, find_codes(codes, scores, code, err));
     if (status == SOTTO_STATUS_OK) {
-        fit_answers(codes, &others, code, codes->u, rank, answer + k * rank,
-                    answer);
-        *ret_loss += find_loss(codes, &own, code, codes->u, rank, answer);
+        task_posterior_fit(&codes->response, k, &others, code, codes->u, rank,
+                           answer + k * rank, answer);
+        *ret_loss += task_posterior_loss(&codes->response, k, &own, code,
+                                         codes->u, rank, answer);
     }
     free(others.row);
     free(own.row);
@@ -539,7 +432,7 @@ check_rows(const struct learnt *learnt, uint32_t k, struct sotto_error *err)
 
 /* The number of cells, the cells, and the codes of all rows. */
 static enum sotto_status
-fit_cells(struct task_codes *codes, const struct picked *all, uint32_t k,
+fit_cells(struct task_codes *codes, const struct task_rows *all, uint32_t k,
           struct sotto_error *err)
 {
     size_t count, rank = codes->ground.basis.rank, n = codes->ground.learnt.n;
@@ -555,7 +448,8 @@ fit_cells(struct task_codes *codes, const struct picked *all, uint32_t k,
     if (codes->scores == NULL || codes->code == NULL) {
         return host_fail_memory(err);
     }
-    status = find_response(codes, codes->plan.k, err);
+    status = task_response_find(&codes->response, codes->plan.k,
+                                codes->ground.learnt.eps_x, err);
     status =
         HOST_THEN(status, cut_cells(codes, all, RESTARTS, codes->scores, err));
     return HOST_THEN(status,
@@ -567,7 +461,7 @@ fit(struct task_codes *codes, const struct settings *set,
     struct sotto_error *err)
 {
     const struct learnt *learnt = &codes->ground.learnt;
-    struct picked all = {0};
+    struct task_rows all = {0};
     enum sotto_status status = check_rows(learnt, set->k, err);
     codes->plan = (struct task_cells_plan){
         .loss = TASK_CELLS_SQUARED,
