@@ -212,7 +212,8 @@ choose_k(struct task_codes *codes, const double *u, size_t count, uint32_t k,
          struct sotto_error *err)
 {
     size_t rank = codes->ground.basis.rank;
-    size_t most = fewer(CELLS_MOST, WORK_MOST / (count * rank));
+    size_t work = count * rank > 0 ? count * rank : 1; /* of a cell, a step */
+    size_t most = fewer(CELLS_MOST, WORK_MOST / work);
     codes->plan.k = k;
     codes->plan.w = 1;
     return k > 0 ? SOTTO_STATUS_OK
