@@ -264,6 +264,32 @@ train_task_linear(const struct sotto_table *table,
                        ret_facts, ret_mechanism, ret_err);
 }
 
+struct task_codes_options {
+    LEARNT_FIELDS
+    const char *task, *weights, *target;
+    uint32_t k;
+    uint64_t seed;
+};
+
+static inline enum sotto_status
+train_task_codes(const struct sotto_table *table,
+                 const struct task_codes_options *given, const char *path,
+                 const char *analyst_path, struct sotto_train_facts *ret_facts,
+                 struct sotto_mechanism **ret_mechanism,
+                 struct sotto_error *ret_err)
+{
+    struct train_sets sets = {.count = 0};
+    LEARNT_SETS(given, &sets);
+    train_text(&sets, "task", given->task);
+    train_text(&sets, "weights", given->weights);
+    train_text(&sets, "target", given->target);
+    train_whole(&sets, "k", given->k);
+    train_whole(&sets, "seed", given->seed);
+    struct sotto_train_options options = LEARNT_OPTIONS(given, &sets);
+    return sotto_train(table, "task-codes", &options, path, analyst_path,
+                       ret_facts, ret_mechanism, ret_err);
+}
+
 struct direct_options {
     const char *eps, *label, *name, *campaign;
     const char *const *drop;

@@ -38,13 +38,15 @@ read_facts(const struct sotto_analyst *analyst)
 }
 
 static void
-write_columns(const json_t *columns, struct host_text *page)
+write_columns(const json_t *columns, bool codes, struct host_text *page)
 {
     if (json_array_size(columns) == 0) {
         return;
     }
-    host_text_print(page, "\nOf a column's variance the kept directions "
-                          "explain, and no report tells the rest:\n\n");
+    host_text_print(page,
+                    "\nOf a column's variance the %s explain, and no report "
+                    "tells the rest:\n\n",
+                    codes ? "codes" : "kept directions");
     for (size_t i = 0; i < json_array_size(columns); i++) {
         const json_t *column = json_array_get(columns, i);
         const char *name = json_string_value(json_object_get(column, "name"));
@@ -59,6 +61,7 @@ static void
 write_page(const struct sotto_analyst *analyst, struct host_text *page)
 {
     struct told told = read_facts(analyst);
+    bool codes = json_object_get(analyst_metadata(analyst), "codebook") != NULL;
     host_text_print(page, "An analyst file of the kind ");
     host_printable_add(page, told.kind, NAME_SHOWN);
     host_text_print(page,
@@ -70,13 +73,19 @@ write_page(const struct sotto_analyst *analyst, struct host_text *page)
     }
     host_text_print(page, "\nThe mechanism was made for ");
     host_printable_add(page, told.task, 120);
+    if (codes) {
+        host_text_print(page, ": a report names one of %zu codes.",
+                        sotto_analyst_z_width(analyst));
+    } else {
+        host_text_print(page, ": a report keeps %zu number%s.",
+                        sotto_analyst_width(analyst),
+                        sotto_analyst_width(analyst) == 1 ? "" : "s");
+    }
     host_text_print(page,
-                    ": a report keeps %zu number%s.\nThe task's loss for one "
-                    "report is %.4g; without reports it is %.4g.\n",
-                    sotto_analyst_width(analyst),
-                    sotto_analyst_width(analyst) == 1 ? "" : "s", told.loss,
-                    told.without);
-    write_columns(told.columns, page);
+                    "\nThe task's loss for one report is %.4g; without reports "
+                    "it is %.4g.\n",
+                    told.loss, told.without);
+    write_columns(told.columns, codes, page);
 }
 
 /* NULL: no memory. */

@@ -108,7 +108,7 @@ fact_say(struct sotto_train_facts *facts, const char *format, ...);
 /* ---- The rows ------------------------------------------------------------ */
 
 extern const struct encoder encoder_vlm, encoder_clm, encoder_pca,
-    encoder_identity, encoder_task_linear, encoder_codebook, encoder_direct,
-    encoder_task;
+    encoder_identity, encoder_task_linear, encoder_task_codes, encoder_codebook,
+    encoder_direct, encoder_task;
 
 #endif

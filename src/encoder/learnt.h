@@ -33,15 +33,18 @@ struct learnt_settings {
      CHANNEL_D_MAX, d_initial, "numbers in the representation"},               \
     LEARNT_LATE_SETTINGS(own)
 #define LEARNT_LATE_SETTINGS(own)                                              \
+    LEARNT_LABEL_SETTINGS(own),                                                \
+    {.name = "steps", SETTING_WHOLE, offsetof(struct own, common.steps), 1,    \
+     CHANNEL_L_MAX, "4096", "the lattice's radius", .late = true}
+/* Of these, what a kind takes whose reports are of no lattice. */
+#define LEARNT_LABEL_SETTINGS(own)                                             \
     {.name = "lambda", SETTING_NUMBER, offsetof(struct own, common.lambda),    \
      0.000001, 0.999999, NULL,                                                 \
      "the record's share of epsilon, the rest is the\n"                        \
      "label's (0.7)", .late = true},                                           \
     {.name = "label-channel", SETTING_TEXT,                                    \
      offsetof(struct own, common.label_channel), 0, 0, "flip",                 \
-     "the label's: flip or subset", "CHANNEL", .late = true},                  \
-    {.name = "steps", SETTING_WHOLE, offsetof(struct own, common.steps), 1,    \
-     CHANNEL_L_MAX, "4096", "the lattice's radius", .late = true}
+     "the label's: flip or subset", "CHANNEL", .late = true}
 /* clang-format on */
 
 struct host_pool;
@@ -103,9 +106,14 @@ learnt_layers_init(struct learnt_layers *layers, const struct nn_graph *graph,
 
 /* What training came to. */
 struct learnt_result {
-    const struct layer *encoder; /* x to z, the unit ball its domain */
+    const struct layer *encoder; /* x to z, the unit ball its domain; or to the
+                                    scores of codes */
     size_t encoder_layers;
-    const struct layer *decoder; /* z likewise, to x */
+    size_t codes; /* of these scores, of which the largest goes through flip; 0:
+                     there are none */
+    const float *representation; /* of codes: what goes into the layer of the
+                                    scores, of every row */
+    const struct layer *decoder; /* z likewise, or a code's indicator, to x */
     size_t decoder_layers;
     const struct analyst_block *block; /* what the decoder's outputs are */
     size_t blocks;

@@ -3,6 +3,8 @@
  *
  *     part 1   lattice, laplace   z[0..d)      features   eps_x
  *     part 2   symbols, flip      the label    label      eps_y
+ *
+ * Of codes part 1 is another: symbols, flip, the largest of the scores.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +46,24 @@ describe_auxiliary(const struct learnt_result *result,
     }
 }
 
+/* The part that covers the features. */
+static struct compose_part
+features_part(const struct learnt *learnt, const struct learnt_result *result)
+{
+    struct compose_part part = {
+        .covers = "features", .eps = learnt->eps_x, .blocks = 1};
+    if (result->codes > 0) {
+        part.channel = "flip";
+        part.factor[0].k = (uint32_t)result->codes;
+        part.factors = 1;
+    } else {
+        part.channel = "laplace";
+        part.d = learnt->set.d;
+        part.l = learnt->set.steps;
+    }
+    return part;
+}
+
 static enum sotto_status
 compose(const struct learnt *learnt, const struct learnt_result *result,
         struct sotto_mechanism **ret_mechanism, struct sotto_error *err)
@@ -53,12 +73,7 @@ compose(const struct learnt *learnt, const struct learnt_result *result,
         options->name != NULL ? options->name : learnt->job->encoder->kind.name;
     char auxiliary[DEVICE_TEXT_MAX + 1];
     struct compose_part part[2] = {
-        {.covers = "features",
-         .channel = "laplace",
-         .eps = learnt->eps_x,
-         .blocks = 1,
-         .d = learnt->set.d,
-         .l = learnt->set.steps},
+        features_part(learnt, result),
         {.covers = "label",
          .channel = learnt->set.label_channel,
          .eps = learnt->eps_y,
@@ -95,13 +110,20 @@ put_point(void *context, struct rows *rows, size_t row, unsigned worker)
     rows_q(rows, row, points->q + row * points->d);
 }
 
-/* q of every row, as a device computes it: n rows of d, for the caller to
-   wipe and free. */
+/* Numbers of a point: of a code one. */
+static size_t
+point_width(const struct learnt *learnt, const struct learnt_result *result)
+{
+    return result->codes > 0 ? 1 : learnt->set.d;
+}
+
+/* q of every row, as a device computes it: n rows of `width`, for the caller
+   to wipe and free. */
 static enum sotto_status
 find_points(const struct learnt *learnt, struct sotto_mechanism *mechanism,
-            int32_t **ret_q, struct sotto_error *err)
+            size_t width, int32_t **ret_q, struct sotto_error *err)
 {
-    struct points points = {.d = learnt->set.d};
+    struct points points = {.d = width};
     struct crew crew = {0};
     enum sotto_status status;
     points.q = calloc(learnt->n, points.d * sizeof *points.q);
@@ -162,9 +184,18 @@ write_analyst(const struct learnt *learnt, const struct learnt_result *result,
                                   .blocks = result->blocks,
                                   .prior = q,
                                   .points = learnt->n,
-                                  .width = learnt->set.d,
+                                  .width = point_width(learnt, result),
                                   .l = learnt->set.steps,
                                   .facts = result->facts};
+    if (result->codes > 0) {
+        const struct layer *scores =
+            &result->encoder[result->encoder_layers - 1];
+        draft.l = (uint32_t)result->codes - 1;
+        draft.representation = result->representation;
+        draft.z_width = scores->in;
+        draft.z_layers = result->encoder_layers - 1;
+        draft.symbols = 1;
+    }
     return analyst_write(&draft, path, err);
 }
 
@@ -174,15 +205,16 @@ learnt_finish(const struct learnt *learnt, const struct learnt_result *result,
 {
     const char *analyst_path = learnt->job->analyst_path;
     struct sotto_mechanism *mechanism = NULL;
+    size_t width = point_width(learnt, result);
     int32_t *q = NULL;
     enum sotto_status status = compose(learnt, result, &mechanism, err);
     if (status == SOTTO_STATUS_OK && analyst_path != NULL) {
-        status = find_points(learnt, mechanism, &q, err);
+        status = find_points(learnt, mechanism, width, &q, err);
     }
     if (status == SOTTO_STATUS_OK && analyst_path != NULL) {
         status = write_analyst(learnt, result, mechanism, q, analyst_path, err);
     }
-    host_wipe_free(q, learnt->n * learnt->set.d * sizeof *q);
+    host_wipe_free(q, learnt->n * width * sizeof *q);
     if (status == SOTTO_STATUS_OK) {
         return mechanism_publish(mechanism, learnt->job->path,
                                  learnt->job->ret_mechanism, err);

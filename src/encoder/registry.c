@@ -11,9 +11,11 @@
 #include "host/error.h"
 
 const struct encoder *const encoder_registry[] = {
-    &encoder_direct,   &encoder_vlm,      &encoder_pca,
-    &encoder_clm,      &encoder_identity, &encoder_task_linear,
-    &encoder_codebook, &encoder_task,     NULL};
+    &encoder_direct,     &encoder_vlm,
+    &encoder_pca,        &encoder_clm,
+    &encoder_identity,   &encoder_task_linear,
+    &encoder_task_codes, &encoder_codebook,
+    &encoder_task,       NULL};
 
 const struct encoder *
 encoder_find(const struct encoder *const *registry, const char *name)

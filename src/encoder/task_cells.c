@@ -24,27 +24,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
-#include "channel/symbols.h"
 #include "host/error.h"
 #include "host/wipe.h"
 #include "random/draw.h"
 #include "random/seeded.h"
 
 #define STEPS 100u
-#define FOLDS ((size_t)4)
-#define CHOICE_RESTARTS 2u
 #define STREAM (UINT64_C(0x74636c73) << 32) /* of the seed */
 #define LOG_LEAST 1e-12 /* of a probability whose logarithm is taken */
-#define EPS_MOST 32.0   /* that a channel has */
-#define ENOUGH 4u       /* times the best k so far: no larger one is tried */
-#define K_EASY 16u      /* but these are */
 
 /* ---- Reports ------------------------------------------------------------- */
 
-/* C(n, w), or more than TASK_CELLS_REPORTS where it is more. */
-static size_t
-count_sets(size_t n, size_t w)
+size_t
+task_cells_reports(size_t n, size_t w)
 {
     double count = 1;
     for (size_t i = 1; i <= w; i++) {
@@ -87,7 +79,7 @@ rank_set(const uint32_t *named, size_t w, size_t k)
     size_t rank = 0, from = 0;
     for (size_t i = 0; i < w; i++) {
         for (size_t c = from; c < named[i]; c++) {
-            rank += count_sets(k - c - 1, w - i - 1);
+            rank += task_cells_reports(k - c - 1, w - i - 1);
         }
         from = (size_t)named[i] + 1;
     }
@@ -360,14 +352,27 @@ seed_cells(struct fitting *fitting, struct random *random)
     }
 }
 
-/* Steps until no row moves. The scores are of the last decoder. */
-static void
-settle(struct fitting *fitting)
+static bool
+is_watched(const struct task_cells_plan *plan)
+{
+    const struct sotto_watch *watch = plan->watch;
+    return watch == NULL || watch->tick == NULL ||
+           watch->tick(watch->context, "cells", plan->done, plan->total);
+}
+
+/* Steps until no row moves. The scores are of the last decoder. Statuses:
+   STOPPED. */
+static enum sotto_status
+settle(struct fitting *fitting, struct sotto_error *err)
 {
     struct task_cells *cells = fitting->cells;
     size_t weights = cells->plan.k * cells->d;
     bool moved = true;
     for (uint32_t step = 0; step < STEPS && moved; step++) {
+        if (!is_watched(&cells->plan)) {
+            return host_fail(err, SOTTO_STATUS_STOPPED, 0,
+                             "stopped while cutting cells");
+        }
         moved = false;
         fit_means(fitting, fitting->u);
         fit_decoder(cells, fitting->named);
@@ -383,6 +388,7 @@ settle(struct fitting *fitting)
             fitting->code[i] = (uint32_t)code;
         }
     }
+    return SOTTO_STATUS_OK;
 }
 
 /* The decoder of targets, for the cells that stand: what they are cut by stays,
@@ -408,7 +414,8 @@ check_plan(const struct task_cells_plan *plan, size_t n, size_t d,
 {
     if (n == 0 || d == 0 || n > UINT32_MAX || plan->w < 1 ||
         plan->w >= plan->k || plan->w > TASK_CELLS_NAMED ||
-        count_sets(plan->k, plan->w) > TASK_CELLS_REPORTS || !(plan->eps > 0)) {
+        task_cells_reports(plan->k, plan->w) > TASK_CELLS_REPORTS ||
+        !(plan->eps > 0)) {
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "%zu cells of %zu rows, of which a report names %zu "
                          "at epsilon %g: not to be had",
@@ -423,7 +430,7 @@ set_channel(struct task_cells *cells)
 {
     const struct task_cells_plan *plan = &cells->plan;
     double odds = exp(-plan->eps);
-    double named = (double)count_sets(plan->k - 1, plan->w - 1);
+    double named = (double)task_cells_reports(plan->k - 1, plan->w - 1);
     double total = named + odds * ((double)cells->reports - named);
     cells->in = 1 / total;
     cells->out = odds / total;
@@ -472,14 +479,15 @@ fit_restarts(struct fitting *fitting, struct sotto_error *err)
     uint32_t restarts = cells->plan.restarts > 0 ? cells->plan.restarts : 1;
     size_t size = doubles_of(cells) * sizeof *cells->mean;
     double *best = malloc(size), least = INFINITY;
+    enum sotto_status status = SOTTO_STATUS_OK;
     if (best == NULL) {
         return host_fail_memory(err);
     }
-    for (uint32_t i = 0; i < restarts; i++) {
+    for (uint32_t i = 0; i < restarts && status == SOTTO_STATUS_OK; i++) {
         struct seeded seeded;
         seeded_init(&seeded, cells->plan.seed, STREAM + i);
         seed_cells(fitting, &seeded.random);
-        settle(fitting);
+        status = settle(fitting, err);
         if (i == 0 || cells->loss < least) {
             least = cells->loss;
             memcpy(best, cells->mean, size);
@@ -488,7 +496,7 @@ fit_restarts(struct fitting *fitting, struct sotto_error *err)
     memcpy(cells->mean, best, size);
     cells->loss = least;
     host_wipe_free(best, size);
-    return SOTTO_STATUS_OK;
+    return status;
 }
 
 enum sotto_status
@@ -502,7 +510,7 @@ task_cells_init(struct task_cells *cells, const struct task_cells_plan *plan,
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
-    made.reports = count_sets(plan->k, plan->w);
+    made.reports = task_cells_reports(plan->k, plan->w);
     set_channel(&made);
     fitting.code = calloc(n, sizeof *fitting.code);
     fitting.near = calloc(n, sizeof *fitting.near);
@@ -526,139 +534,5 @@ done:
     host_wipe_free(fitting.code, n * sizeof *fitting.code);
     host_wipe_free(fitting.near, n * sizeof *fitting.near);
     free(fitting.all);
-    return status;
-}
-
-/* ---- Choosing k ---------------------------------------------------------- */
-
-/* The rows of one part, or all others; returns how many. */
-static size_t
-take_part(const double *u, size_t n, size_t d, size_t part, bool inside,
-          double *ret_u)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        if ((i % FOLDS == part) == inside) {
-            memcpy(ret_u + count++ * d, u + i * d, d * sizeof *u);
-        }
-    }
-    return count;
-}
-
-/* What was tried so far. */
-struct choice {
-    const double *u, *target; /* n rows of d */
-    size_t n, d;
-    double *part, *part_target; /* room for as many */
-    struct task_cells_plan best;
-    double least;
-};
-
-/* The mean loss of rows that were held out. */
-static enum sotto_status
-held_out(struct choice *choice, const struct task_cells_plan *plan,
-         double *ret_loss, struct sotto_error *err)
-{
-    size_t n = choice->n, d = choice->d;
-    double loss = 0;
-    for (size_t part = 0; part < FOLDS; part++) {
-        struct task_cells cells = {0};
-        size_t rows =
-            take_part(choice->target, n, d, part, false, choice->part_target);
-        (void)take_part(choice->u, n, d, part, false, choice->part);
-        enum sotto_status status = task_cells_init(
-            &cells, plan, choice->part, choice->part_target, rows, d, err);
-        if (status != SOTTO_STATUS_OK) {
-            return status;
-        }
-        rows = take_part(choice->target, n, d, part, true, choice->part_target);
-        (void)take_part(choice->u, n, d, part, true, choice->part);
-        loss += task_cells_loss(&cells, choice->part, choice->part_target, rows,
-                                NULL) *
-                (double)rows / (double)n;
-        task_cells_clear(&cells);
-    }
-    *ret_loss = loss;
-    return SOTTO_STATUS_OK;
-}
-
-/* The numbers of cells that are tried: 2, 3, 4, and half as many more. */
-static size_t
-next_k(size_t k)
-{
-    return k < 4 ? k + 1 : k + k / 2;
-}
-
-/* The other w that is tried: the one that the channel subset has, 1 if it has
-   none at such an epsilon. */
-static size_t
-subset_w(size_t k, double eps)
-{
-    return eps <= EPS_MOST
-               ? symbols_best_w((uint32_t)k,
-                                (uint64_t)(eps * (double)DECIMAL_UNIT))
-               : 1;
-}
-
-static enum sotto_status
-try_plan(struct choice *choice, const struct task_cells_plan *plan,
-         struct sotto_error *err)
-{
-    double loss = INFINITY;
-    if (plan->w >= plan->k || plan->w > TASK_CELLS_NAMED ||
-        count_sets(plan->k, plan->w) > TASK_CELLS_REPORTS) {
-        return SOTTO_STATUS_OK;
-    }
-    enum sotto_status status = held_out(choice, plan, &loss, err);
-    if (status == SOTTO_STATUS_OK && loss < choice->least) {
-        choice->least = loss;
-        choice->best = *plan;
-    }
-    return status;
-}
-
-enum sotto_status
-task_cells_choose(struct task_cells_plan *plan, size_t most, const double *u,
-                  const double *target, size_t n, size_t d,
-                  struct sotto_error *err)
-{
-    struct choice choice = {.u = u,
-                            .target = target != NULL ? target : u,
-                            .n = n,
-                            .d = d,
-                            .best = *plan,
-                            .least = INFINITY};
-    struct task_cells_plan tried = *plan;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    if (n < 2 * FOLDS || !(plan->eps > 0)) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "%zu rows are too few to hold some of them out, or "
-                         "epsilon %g is none",
-                         n, plan->eps);
-    }
-    choice.part = malloc(2 * n * d * sizeof *choice.part);
-    if (choice.part == NULL) {
-        return host_fail_memory(err);
-    }
-    choice.part_target = choice.part + n * d;
-    tried.restarts = CHOICE_RESTARTS;
-    most = most > 2 ? most : 2;
-    most = most < n / 4 ? most : n / 4;
-    for (tried.k = 2; tried.k <= most && status == SOTTO_STATUS_OK &&
-                      (tried.k <= ENOUGH * choice.best.k || tried.k <= K_EASY);
-         tried.k = next_k(tried.k)) {
-        size_t w = subset_w(tried.k, tried.eps);
-        tried.w = 1;
-        status = try_plan(&choice, &tried, err);
-        tried.w = w;
-        if (w > 1) {
-            status = HOST_THEN(status, try_plan(&choice, &tried, err));
-        }
-    }
-    if (status == SOTTO_STATUS_OK) {
-        plan->k = choice.best.k;
-        plan->w = choice.best.w;
-    }
-    host_wipe_free(choice.part, 2 * n * d * sizeof *choice.part);
     return status;
 }

@@ -13,6 +13,7 @@
 #ifndef SOTTO_ENCODER_TASK_CELLS_H
 #define SOTTO_ENCODER_TASK_CELLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,9 @@ struct task_cells_plan {
     double eps;  /* above 0; any, also above what a channel's format has */
     uint32_t restarts; /* of which the best is taken; 0: 1 */
     uint64_t seed;
+    bool flip; /* to choose: k-ary response alone is tried */
+    const struct sotto_watch *watch; /* asked before every step; NULL: nobody */
+    uint64_t done, total;            /* what it is told */
 };
 
 struct task_cells {
@@ -60,13 +64,17 @@ struct task_cells {
  * trained on. NULL: u itself. For the logarithmic loss a cell's mean has the
  * weight of one row of the mean of all, since a class that no row of a cell has
  * is not impossible there. Decided by the rows and the plan. Statuses: USAGE (n
- * is 0, or the plan breaks its bounds), MEMORY.
+ * is 0, or the plan breaks its bounds), MEMORY, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status
 task_cells_init(struct task_cells *cells, const struct task_cells_plan *plan,
                 const double *u, const double *target, size_t n, size_t d,
                 struct sotto_error *err);
 void task_cells_clear(struct task_cells *cells);
+
+/* Reports that name w of n cells; if there are more than TASK_CELLS_REPORTS,
+   some number above it. */
+size_t task_cells_reports(size_t n, size_t w);
 
 /* The cell of one row, below k. */
 size_t task_cells_code(const struct task_cells *cells, const double *u);
@@ -84,10 +92,11 @@ const double *task_cells_decode(const struct task_cells *cells,
                                 const uint32_t *named);
 
 /*
- * Chooses k up to `most`, and w, 1 or what the channel subset has for that k,
- * by the loss of rows that were held out, four parts in turn. `plan` says the
- * rest, and is left with both. `target` as above. Statuses: USAGE
- * (fewer than 8 rows, or a plan out of bounds), MEMORY.
+ * task_cells_choose.c: chooses k up to `most`, and half of the rows, and w, 1
+ * or what the channel subset has for that k, by the loss of rows that were held
+ * out, four parts in turn. `plan` says the rest, and is left with both.
+ * `target` as above. Statuses: USAGE (fewer than 8 rows, or a plan out of
+ * bounds), MEMORY, STOPPED.
  */
 SOTTO_CHECKED enum sotto_status task_cells_choose(struct task_cells_plan *plan,
                                                   size_t most, const double *u,

@@ -18,54 +18,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/learnt.h"
-#include "encoder/task_basis.h"
 #include "encoder/task_design.h"
-#include "encoder/task_matrix.h"
+#include "encoder/task_ground.h"
 #include "host/error.h"
-#include "host/printable.h"
 #include "host/wipe.h"
 #include "likelihood/likelihood.h"
 #include "report/domain.h"
 #include "tensor/dense.h"
 
-#define WIDTH_MAX ((size_t)8192) /* as pca's: matrices have its square */
-#define SHOWN_COLUMNS 12u        /* of which people are told what is kept */
-#define SHOWN_BESIDE 4u          /* of them, on a line */
-
 struct settings {
     struct learnt_settings common;
-    const char *task, *weights, *target;
+    struct task_given given;
 };
 
 #define AT(field) offsetof(struct settings, field)
 
 static const struct setting settings[] = {
-    SETTING("task", TEXT, AT(task), 0, 0, NULL, "K.csv",
-            "what reports are for: a header of columns, and a\n"
-            "row of weights for each output (none)"),
-    SETTING("weights", TEXT, AT(weights), 0, 0, NULL, "COL=W,...",
-            "the same as weights of columns, each measured by\n"
-            "its own deviation (none)"),
-    SETTING("target", TEXT, AT(target), 0, 0, NULL, "COL",
-            "the same as a column to be told from the others,\n"
-            "which is no input (none)"),
+    TASK_GIVEN_SETTINGS(settings),
     SETTING("d", WHOLE, AT(common.d), 1, CHANNEL_D_MAX, NULL, NULL,
             "numbers in the representation, at most (as many\n"
             "as leave the least loss)"),
-    LEARNT_LATE_SETTINGS(settings),
-    SETTING_END};
+    LEARNT_LATE_SETTINGS(settings), SETTING_END};
 
 struct task_linear {
-    struct learnt *learnt;
-    const double *x; /* learnt->x in doubles */
-    struct task_matrix matrix;
-    struct task_basis basis;
+    struct task_ground ground;
     struct task_design design;
     double ratio; /* of the channel: variance of its noise over l^2 */
     double loss;  /* of the codes as devices make them, as task_code's */
-    double *kept; /* of every entry of x: its variance, and the part that
-                     the kept directions explain */
     float *encoder, *decoder; /* weights, then biases */
 };
 
@@ -102,17 +81,18 @@ find_ratio(const struct learnt *learnt, double *ret_ratio,
 static enum sotto_status
 find_design(struct task_linear *task, double *v, struct sotto_error *err)
 {
-    struct learnt *learnt = task->learnt;
+    struct learnt *learnt = &task->ground.learnt;
     struct task_design_wanted wanted = {
         .ball = TASK_BALL_L1,
         .ratio = task->ratio,
         .most = learnt->set.d > 0 ? learnt->set.d : CHANNEL_D_MAX};
-    enum sotto_status status = task_basis_apply(
-        &task->basis, task->x, learnt->n, task->basis.rank, v, err);
-    status =
-        HOST_THEN(status, task_design_find(&task->design, v, learnt->n,
-                                           task->basis.lambda, task->basis.rank,
-                                           &wanted, err));
+    enum sotto_status status =
+        task_basis_apply(&task->ground.basis, task->ground.x, learnt->n,
+                         task->ground.basis.rank, v, err);
+    status = HOST_THEN(status,
+                       task_design_find(&task->design, v, learnt->n,
+                                        task->ground.basis.lambda,
+                                        task->ground.basis.rank, &wanted, err));
     if (status == SOTTO_STATUS_OK) {
         learnt->set.d = (uint32_t)task->design.kept;
     }
@@ -123,18 +103,18 @@ find_design(struct task_linear *task, double *v, struct sotto_error *err)
 static enum sotto_status
 fill_encoder(struct task_linear *task, struct sotto_error *err)
 {
-    size_t d = task->design.kept, width = task->learnt->width;
+    size_t d = task->design.kept, width = task->ground.learnt.width;
     task->encoder = calloc(d, (width + 1) * sizeof *task->encoder);
     if (task->encoder == NULL) {
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < d; i++) {
-        const double *v = task->basis.direction + i * width;
+        const double *v = task->ground.basis.direction + i * width;
         double bias = 0;
         for (size_t j = 0; j < width; j++) {
             task->encoder[i * width + j] =
                 (float)(task->design.scale[i] * v[j]);
-            bias -= task->design.scale[i] * v[j] * task->basis.mean[j];
+            bias -= task->design.scale[i] * v[j] * task->ground.basis.mean[j];
         }
         task->encoder[d * width + i] = (float)bias;
     }
@@ -148,8 +128,8 @@ static enum sotto_status
 find_codes(const struct task_linear *task, const double *v, double *ret_c,
            struct sotto_error *err)
 {
-    size_t d = task->design.kept, rank = task->basis.rank;
-    uint32_t l = task->learnt->set.steps;
+    size_t d = task->design.kept, rank = task->ground.basis.rank;
+    uint32_t l = task->ground.learnt.set.steps;
     float *z = calloc(d, sizeof *z);
     int32_t *q = calloc(d, sizeof *q);
     enum sotto_status status = SOTTO_STATUS_OK;
@@ -157,7 +137,7 @@ find_codes(const struct task_linear *task, const double *v, double *ret_c,
         status = host_fail_memory(err);
         goto done;
     }
-    for (size_t i = 0; i < task->learnt->n; i++) {
+    for (size_t i = 0; i < task->ground.learnt.n; i++) {
         for (size_t j = 0; j < d; j++) {
             z[j] = (float)(task->design.scale[j] * v[i * rank + j]);
         }
@@ -177,8 +157,8 @@ static enum sotto_status
 fill_decoder(struct task_linear *task, const struct task_fitting *fitting,
              struct sotto_error *err)
 {
-    size_t d = task->design.kept, width = task->learnt->width;
-    size_t n = task->learnt->n;
+    size_t d = task->design.kept, width = task->ground.learnt.width;
+    size_t n = task->ground.learnt.n;
     double *moment = calloc(width, d * sizeof *moment);
     double *decoder = calloc(width, d * sizeof *decoder);
     enum sotto_status status = SOTTO_STATUS_OK;
@@ -187,12 +167,12 @@ fill_decoder(struct task_linear *task, const struct task_fitting *fitting,
         status = host_fail_memory(err);
         goto done;
     }
-    tensor_dense_multiply(true, false, width, d, n, 1 / (double)n, task->x,
-                          fitting->c, 0, moment);
+    tensor_dense_multiply(true, false, width, d, n, 1 / (double)n,
+                          task->ground.x, fitting->c, 0, moment);
     tensor_dense_multiply(false, false, width, d, d, 1, moment,
                           fitting->inverse, 0, decoder);
     for (size_t j = 0; j < width; j++) {
-        double bias = task->basis.mean[j];
+        double bias = task->ground.basis.mean[j];
         for (size_t i = 0; i < d; i++) {
             task->decoder[j * d + i] = (float)decoder[j * d + i];
             bias -= decoder[j * d + i] * fitting->mean[i];
@@ -210,7 +190,7 @@ done:
 static enum sotto_status
 fit_decoder(struct task_linear *task, double *v, struct sotto_error *err)
 {
-    size_t n = task->learnt->n, rank = task->basis.rank;
+    size_t n = task->ground.learnt.n, rank = task->ground.basis.rank;
     double *c = calloc(n, task->design.kept * sizeof *c), loss = 0;
     struct task_fitting fitting = {0};
     enum sotto_status status;
@@ -219,7 +199,7 @@ fit_decoder(struct task_linear *task, double *v, struct sotto_error *err)
     }
     status = find_codes(task, v, c, err);
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < n * rank; i++) {
-        v[i] *= sqrt(task->basis.lambda[i % rank]);
+        v[i] *= sqrt(task->ground.basis.lambda[i % rank]);
     }
     status = HOST_THEN(status, task_fitting_init(&fitting, v, n, rank,
                                                  task->design.kept, err));
@@ -234,166 +214,54 @@ fit_decoder(struct task_linear *task, double *v, struct sotto_error *err)
 
 /* ---- What is kept -------------------------------------------------------- */
 
-/* Of entry j of x, kept[2 j] is the variance, and kept[2 j + 1] the part that
-   v_1 to v_d explain: sum_i Cov(x_j, v_i)^2, for they are uncorrelated and of
-   variance 1. */
+/* The part that v_1 to v_d explain: sum_i Cov(x_j, v_i)^2, for they are
+   uncorrelated and of variance 1. */
 static enum sotto_status
 find_kept(struct task_linear *task, const double *v, struct sotto_error *err)
 {
-    size_t width = task->learnt->width, rank = task->basis.rank;
-    size_t n = task->learnt->n;
+    size_t width = task->ground.learnt.width, rank = task->ground.basis.rank;
+    size_t n = task->ground.learnt.n;
     double *moment = calloc(width, rank * sizeof *moment);
-    task->kept = calloc(width, 2 * sizeof *task->kept);
-    if (moment == NULL || task->kept == NULL) {
-        free(moment);
+    if (moment == NULL) {
         return host_fail_memory(err);
     }
-    tensor_dense_multiply(true, false, width, rank, n, 1 / (double)n, task->x,
-                          v, 0, moment);
-    for (size_t i = 0; i < n * width; i++) {
-        double from = task->x[i] - task->basis.mean[i % width];
-        task->kept[2 * (i % width)] += from * from / (double)n;
-    }
+    tensor_dense_multiply(true, false, width, rank, n, 1 / (double)n,
+                          task->ground.x, v, 0, moment);
     for (size_t j = 0; j < width; j++) {
         for (size_t i = 0; i < task->design.kept; i++) {
             double along = moment[j * rank + i];
-            task->kept[2 * j + 1] += along * along;
+            task->ground.kept[j].part += along * along;
         }
     }
     free(moment);
     return SOTTO_STATUS_OK;
 }
 
-/* The share of a column's variance that is kept; -1: it does not vary. */
-static double
-share_of(const struct task_linear *task, const struct schema_column *column)
-{
-    double all = 0, kept = 0;
-    for (size_t j = column->at; j < column->at + column->inputs; j++) {
-        all += task->kept[2 * j];
-        kept += task->kept[2 * j + 1];
-    }
-    return all > 0 ? fmin(kept / all, 1) : -1;
-}
-
-static bool
-is_told(const struct task_linear *task, size_t i)
-{
-    return i != task->learnt->label &&
-           share_of(task, &task->learnt->schema.column[i]) >= 0;
-}
-
 /* ---- What is said -------------------------------------------------------- */
 
-static double
-sum_of(const double *values, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += values[i];
-    }
-    return sum;
-}
-
-/* The task's loss without a report. task->loss is of rows that are left out,
-   and so is this: from the mean of the others, a row is n / (n - 1) times as
-   far as from that of all. */
-static double
-lose_without(const struct task_linear *task)
-{
-    double n = (double)task->learnt->n, further = n / (n - 1);
-    return further * further * sum_of(task->basis.lambda, task->basis.rank);
-}
-
-static void
-say_kept(const struct task_linear *task, struct sotto_train_facts *facts)
-{
-    const struct schema *schema = &task->learnt->schema;
-    size_t shown = 0, more = 0;
-    fact_say(facts, "Of a column's variance the kept directions explain, and "
-                    "no report tells the rest:\n ");
-    for (size_t i = 0; i < schema->columns; i++) {
-        struct host_text name;
-        if (!is_told(task, i)) {
-            continue;
-        }
-        if (shown == SHOWN_COLUMNS) {
-            more++;
-            continue;
-        }
-        host_text_init(&name, 200);
-        host_printable_add(&name, schema->column[i].name, 30);
-        fact_say(facts, "%s %s %.0f%%",
-                 shown == 0                  ? ""
-                 : shown % SHOWN_BESIDE == 0 ? ",\n "
-                                             : ",",
-                 name.data != NULL ? name.data : "",
-                 100 * share_of(task, &schema->column[i]));
-        host_text_clear(&name);
-        shown++;
-    }
-    if (more > 0) {
-        fact_say(facts, ",\n  and %zu more (sotto inspect of the analyst file)",
-                 more);
-    }
-    fact_say(facts, ".\n");
-}
+#define KEPT_BY "the kept directions explain"
 
 static void
 tell(const struct task_linear *task)
 {
-    struct sotto_train_facts *facts = task->learnt->job->facts;
-    double all = lose_without(task);
-    fact_text(facts, "task", task->matrix.said);
+    struct sotto_train_facts *facts = task->ground.learnt.job->facts;
+    double all = task_ground_without(&task->ground);
+    task_ground_tell(&task->ground, facts);
     fact_whole(facts, "d", task->design.kept);
     fact_number(facts, "loss", task->loss);
     fact_number(facts, "without", all);
-    if (!isnan(task->matrix.told)) {
-        fact_number(facts, "target_told", task->matrix.told);
-        fact_say(facts,
-                 "A linear predictor from the inputs tells %.0f%% of the "
-                 "target's variance.\n",
-                 100 * task->matrix.told);
-    }
     fact_say(facts,
              "For %s, %zu of %zu direction%s %s kept.\nThe task's loss for one "
              "report is %.4g; it is %.4g without reports (%.0f%%).\n",
-             task->matrix.said, task->design.kept, task->basis.rank,
-             task->basis.rank == 1 ? "" : "s",
+             task->ground.matrix.said, task->design.kept,
+             task->ground.basis.rank, task->ground.basis.rank == 1 ? "" : "s",
              task->design.kept == 1 ? "is" : "are", task->loss, all,
              100 * task->loss / all);
     if (!(task->loss < all)) {
         fact_say(facts, "So a report tells nothing of the task: give more "
                         "records or a larger epsilon.\n");
     }
-    say_kept(task, facts);
-}
-
-/* The columns' shares, as the analyst file has them; NULL: no memory. */
-static json_t *
-pack_columns(const struct task_linear *task)
-{
-    const struct schema *schema = &task->learnt->schema;
-    json_t *array = json_array();
-    for (size_t i = 0; array != NULL && i < schema->columns; i++) {
-        struct host_text name;
-        int failed = 0;
-        if (!is_told(task, i)) {
-            continue;
-        }
-        host_text_init(&name, 2048);
-        host_printable_add(&name, schema->column[i].name, 400);
-        failed = json_array_append_new(
-            array,
-            json_pack("{s:s, s:f}", "name", name.data != NULL ? name.data : "",
-                      "kept", share_of(task, &schema->column[i])));
-        host_text_clear(&name);
-        if (failed != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    }
-    return array;
+    task_kept_say(&task->ground, KEPT_BY, facts);
 }
 
 /* ---- All of it ----------------------------------------------------------- */
@@ -401,7 +269,7 @@ pack_columns(const struct task_linear *task)
 static enum sotto_status
 write_files(const struct task_linear *task, struct sotto_error *err)
 {
-    const struct learnt *learnt = task->learnt;
+    const struct learnt *learnt = &task->ground.learnt;
     uint32_t d = (uint32_t)task->design.kept, width = (uint32_t)learnt->width;
     struct layer encoder = {.in = width,
                             .out = d,
@@ -416,15 +284,16 @@ write_files(const struct task_linear *task, struct sotto_error *err)
     struct analyst_block block = {ANALYST_GAUSSIAN, 0, width};
     json_t *facts = json_pack(
         "{s:I, s:s, s:f, s:f, s:f, s:o}", "rows", (json_int_t)learnt->n, "task",
-        task->matrix.said, "loss", task->loss, "without", lose_without(task),
-        "predicted", task->design.predicted, "columns", pack_columns(task));
+        task->ground.matrix.said, "loss", task->loss, "without",
+        task_ground_without(&task->ground), "predicted", task->design.predicted,
+        "columns", task_kept_pack(&task->ground));
     struct learnt_result result = {.encoder = &encoder,
                                    .encoder_layers = 1,
                                    .decoder = &decoder,
                                    .decoder_layers = 1,
                                    .block = &block,
                                    .blocks = 1,
-                                   .task = task->matrix.said,
+                                   .task = task->ground.matrix.said,
                                    .facts = facts};
     enum sotto_status status = facts != NULL
                                    ? learnt_finish(learnt, &result, err)
@@ -433,35 +302,12 @@ write_files(const struct task_linear *task, struct sotto_error *err)
     return status;
 }
 
-static enum sotto_status
-check_width(const struct learnt *learnt, struct sotto_error *err)
-{
-    return learnt->width <= WIDTH_MAX
-               ? SOTTO_STATUS_OK
-               : host_remedy(host_fail(err, SOTTO_STATUS_LIMIT, 0,
-                                       "%zu inputs are too many for a linear "
-                                       "task: at most %zu; drop some",
-                                       learnt->width, WIDTH_MAX),
-                             err, "drop");
-}
-
-/* learnt->x in doubles, for the caller to wipe; NULL: no memory. */
-static double *
-copy_x(const struct learnt *learnt)
-{
-    size_t count = learnt->n * learnt->width;
-    double *x = malloc(count * sizeof *x);
-    for (size_t i = 0; x != NULL && i < count; i++) {
-        x[i] = (double)learnt->x[i];
-    }
-    return x;
-}
-
 /* All that follows from v, rows of the basis's rank. */
 static enum sotto_status
 fit_directions(struct task_linear *task, struct sotto_error *err)
 {
-    size_t size = task->learnt->n * task->basis.rank * sizeof(double);
+    size_t size =
+        task->ground.learnt.n * task->ground.basis.rank * sizeof(double);
     double *v = malloc(size);
     enum sotto_status status;
     if (v == NULL) {
@@ -475,59 +321,13 @@ fit_directions(struct task_linear *task, struct sotto_error *err)
     return status;
 }
 
-static enum sotto_status
-fit(struct task_linear *task, const struct task_given *given,
-    struct sotto_error *err)
-{
-    struct learnt *learnt = task->learnt;
-    double *x = copy_x(learnt);
-    enum sotto_status status;
-    if (x == NULL) {
-        return host_fail_memory(err);
-    }
-    task->x = x;
-    status = task_matrix_init(&task->matrix, given, learnt, x, err);
-    status = HOST_THEN(status, find_ratio(learnt, &task->ratio, err));
-    status = HOST_THEN(status, task_basis_init(&task->basis, x, learnt->n,
-                                               learnt->width, task->matrix.K,
-                                               task->matrix.outputs, err));
-    status = HOST_THEN(status, fit_directions(task, err));
-    task->x = NULL;
-    host_wipe_free(x, learnt->n * learnt->width * sizeof *x);
-    return status;
-}
-
 static void
 task_linear_clear(struct task_linear *task)
 {
-    task_matrix_clear(&task->matrix);
-    task_basis_clear(&task->basis);
+    task_ground_clear(&task->ground);
     task_design_clear(&task->design);
-    free(task->kept);
     free(task->encoder);
     free(task->decoder);
-}
-
-/* The options, with the target left out of the columns unless it is the label,
-   which is no input anyway. The list is the caller's to free. */
-static enum sotto_status
-drop_target(struct sotto_train_options *options, const char *target,
-            const char ***ret_drop, struct sotto_error *err)
-{
-    const char **drop = calloc(options->drops + 1, sizeof *drop);
-    if (drop == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < options->drops; i++) {
-        drop[i] = options->drop[i];
-    }
-    if (target != NULL &&
-        (options->label == NULL || strcmp(target, options->label) != 0)) {
-        drop[options->drops++] = target;
-    }
-    options->drop = drop;
-    *ret_drop = drop;
-    return SOTTO_STATUS_OK;
 }
 
 static enum sotto_status
@@ -535,9 +335,8 @@ check_settings(const struct encoder_job *job, void *own,
                struct sotto_error *err)
 {
     const struct settings *set = own;
-    struct task_given given = {set->task, set->weights, set->target};
     (void)job;
-    return task_given_check(&given, err);
+    return task_given_check(&set->given, err);
 }
 
 static enum sotto_status
@@ -545,31 +344,18 @@ fit_task_linear(const struct encoder_job *job, void *own,
                 struct sotto_error *err)
 {
     struct settings *set = own;
-    struct task_given given = {set->task, set->weights, set->target};
-    struct sotto_train_options options = *job->options;
-    struct encoder_job narrower = *job;
-    struct learnt learnt = {0};
-    struct task_linear task = {.learnt = &learnt};
-    const char **drop = NULL;
-    size_t column = 0;
+    struct task_linear task = {.loss = 0};
     enum sotto_status status =
-        set->target != NULL
-            ? task_target_find(job->table, set->target, &column, err)
-            : SOTTO_STATUS_OK;
-    narrower.options = &options;
-    status = HOST_THEN(status, drop_target(&options, set->target, &drop, err));
+        task_ground_init(&task.ground, job, &set->common, &set->given, err);
     status =
-        HOST_THEN(status, learnt_begin(&learnt, &narrower, &set->common, err));
-    status = HOST_THEN(status, check_width(&learnt, err));
-    status = HOST_THEN(status, fit(&task, &given, err));
+        HOST_THEN(status, find_ratio(&task.ground.learnt, &task.ratio, err));
+    status = HOST_THEN(status, fit_directions(&task, err));
     if (status == SOTTO_STATUS_OK) {
-        set->common.d = learnt.set.d;
+        set->common.d = task.ground.learnt.set.d;
         tell(&task);
         status = write_files(&task, err);
     }
     task_linear_clear(&task);
-    learnt_clear(&learnt);
-    free(drop);
     return status;
 }
 

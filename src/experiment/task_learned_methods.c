@@ -17,6 +17,7 @@
 #define DRAWS 32u /* noises of a test row */
 #define CHOICE_DRAWS 8u
 #define CELLS_MOST 64u
+#define CELL_ROWS 4u /* to each of them, at least */
 #define CELLS_RESTARTS 8u
 #define STREAM_NET (UINT64_C(2) << 40)
 #define STREAM_AGAIN (UINT64_C(3) << 40)
@@ -307,9 +308,11 @@ measure_codes(struct task_learned *learned, const struct method *method,
                                    .eps = point->eps,
                                    .seed = point->seed};
     struct task_cells cells = {.d = 0};
+    size_t most = point->most > 0 ? point->most : CELLS_MOST;
+    size_t rows = data->aux / CELL_ROWS;
     enum sotto_status status =
-        task_cells_choose(&plan, point->most > 0 ? point->most : CELLS_MOST,
-                          learned->honest, learned->truth, data->aux, out, err);
+        task_cells_choose(&plan, most < rows ? most : rows, learned->honest,
+                          learned->truth, data->aux, out, err);
     (void)method;
     plan.restarts = CELLS_RESTARTS;
     status =

@@ -17,6 +17,7 @@
 
 #define PAPER_Z 3u      /* of the privacy-agnostic encoder, as P2 has it */
 #define CELLS_MOST 256u /* codes that are tried */
+#define CELL_ROWS 4u    /* to each of them, at least */
 #define CELLS_RESTARTS 8u
 #define DRAWS 200u /* of every test row, where reports are drawn */
 #define FAR                                                                    \
@@ -316,11 +317,12 @@ measure_codes(const struct task_problem *problem, const struct method *method,
               struct study_outcome *ret_outcome, struct sotto_error *err)
 {
     const struct task_part *aux = &problem->aux, *test = &problem->test;
-    size_t most = most_of(method, point);
+    size_t most = most_of(method, point), rows = aux->rows / CELL_ROWS;
     struct task_cells_plan plan = {.eps = point->eps, .seed = point->seed};
     struct task_cells cells = {0};
-    enum sotto_status status = task_cells_choose(
-        &plan, most, aux->y, NULL, aux->rows, problem->outputs, err);
+    enum sotto_status status =
+        task_cells_choose(&plan, most < rows ? most : rows, aux->y, NULL,
+                          aux->rows, problem->outputs, err);
     plan.restarts = CELLS_RESTARTS;
     status =
         HOST_THEN(status, task_cells_init(&cells, &plan, aux->y, NULL,

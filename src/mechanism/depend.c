@@ -63,13 +63,25 @@ depend_eps(const struct sotto_mechanism *mechanism, size_t column)
     return units;
 }
 
+/* Whether a layer behind the first takes x, too. */
+static bool
+skips_first(const struct sotto_mechanism *mechanism)
+{
+    bool skips = false;
+    for (size_t i = 1; i < mechanism->shape.layers; i++) {
+        const struct layer *layer = &mechanism->device.encoder->layer[i];
+        skips = skips || layer_back(layer) > i || layer->from[1] > i;
+    }
+    return skips;
+}
+
 bool
 depend_weightless(const struct sotto_mechanism *mechanism, size_t column)
 {
     const struct shape *shape = &mechanism->shape;
     const struct schema_column *from = &shape->schema.column[column];
     const struct layer *layer;
-    if (shape->layers != 1 || from->inputs == 0) {
+    if (shape->layers == 0 || from->inputs == 0 || skips_first(mechanism)) {
         return false;
     }
     layer = &mechanism->device.encoder->layer[0];

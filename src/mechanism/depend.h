@@ -18,8 +18,9 @@ size_t depend_blocks(const struct sotto_mechanism *mechanism, size_t part,
    those blocks. */
 uint64_t depend_eps(const struct sotto_mechanism *mechanism, size_t column);
 
-/* Whether the encoder has one dense layer, and gives the column no weight in
-   it: then z depends on it through numbers beyond a float's range alone. */
+/* Whether x goes into the encoder's first layer alone, a dense one, and it
+   gives the column no weight: then z depends on the column through numbers
+   beyond a float's range alone. */
 bool depend_weightless(const struct sotto_mechanism *mechanism, size_t column);
 
 /* Whether what the maker declares of a part cannot be: it is to be about the

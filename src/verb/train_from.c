@@ -43,9 +43,11 @@ check_kind(const char *kind, const char *path,
         return cli_bad("--from '%.240s' has an encoder: its KIND is not direct",
                        path);
     }
-    if (strcmp(kind, "task-linear") == 0) {
-        return cli_bad("--from is not for task-linear: its scales and its "
-                       "decoder are made for one epsilon; train again");
+    if (strcmp(kind, "task-linear") == 0 || strcmp(kind, "task-codes") == 0) {
+        return cli_bad("--from is not for %s: its %s and its decoder are made "
+                       "for one epsilon; train again",
+                       kind,
+                       strcmp(kind, "task-linear") == 0 ? "scales" : "cells");
     }
     if (info.layers > 1 && strcmp(kind, "pca") == 0) {
         return cli_bad("--from '%.240s' has an encoder of %zu layers: its "

@@ -72,6 +72,16 @@ def told(column):
 assert told("area_mean") > 0.85
 END
 
+# ---- Records far outside -------------------------------------------------------------
+awk -F, -v OFS=, 'NR > 1 {
+    for (i = 1; i < NF; i++) $i = (NR % 2 ? "" : "-") $i "e" (NR % 300)
+} { print }' "$data" | sed 's/--/-/g' >far.csv
+run 0 privatise m.sotto far.csv --seed 2 -o far.reports
+run 0 decode m.sotto far.reports --analyst m.analyst -o far.decoded.csv
+grep -q -i -e nan -e inf far.decoded.csv && fail "decoded to no number"
+run 0 audit m.sotto --samples 2000 --branches 20000 --steps 30000
+grep -q "^Verdict: the claim holds" out || fail "no verdict: $(tail -1 out)"
+
 # ---- Wrong usage -------------------------------------------------------------------
 run 2 train task --data "$data" --eps 4 -o x.sotto
 says "--target is missing"

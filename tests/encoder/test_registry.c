@@ -287,7 +287,7 @@ test_rows(void **state)
         }
         assert_true(settings > 3);
     }
-    assert_int_equal(kinds, 8);
+    assert_int_equal(kinds, 9);
     assert_false(sotto_train_setting_at("none", 0, &setting));
 }
 

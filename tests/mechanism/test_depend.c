@@ -68,6 +68,32 @@ test_with_an_encoder(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* The age has no weight in the first layer; a later one may take x, too. */
+static void
+test_weightless(void **state)
+{
+    static const float blind[9] = {0, 1, 0, 0, 0, 1, 0, 1, 1};
+    static const uint16_t ways[][2] = {{0, 0}, {0, 2}};
+    struct layer layer[2] = {fixture_layer, fixture_layer};
+    struct compose_spec spec = fixture_encoded;
+    (void)state;
+    layer[0].weight = blind;
+    spec.layer = layer;
+    for (size_t layers = 1; layers <= 2; layers++) {
+        for (size_t i = 0; i < layers; i++) {
+            struct sotto_mechanism *mechanism;
+            layer[1].from[0] = ways[i][0];
+            layer[1].from[1] = ways[i][1];
+            spec.layers = layers;
+            mechanism = fixture_open(&spec);
+            assert_int_equal(depend_weightless(mechanism, 0), i == 0);
+            assert_false(depend_weightless(mechanism, 1));
+            assert_false(depend_weightless(mechanism, 2)); /* no input */
+            sotto_mechanism_free(mechanism);
+        }
+    }
+}
+
 /* What a maker declares is compared with what can be. */
 static void
 test_contradictions(void **state)
@@ -114,6 +140,7 @@ main(void)
         cmocka_unit_test(test_without_an_encoder),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_with_an_encoder),
+        cmocka_unit_test(test_weightless),
         cmocka_unit_test(test_contradictions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
