@@ -13,6 +13,7 @@
  * and zeros where the sum is on the disk (sql_sums.h).
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,17 +78,39 @@ sqlite_scrub_check(const struct sql *sql, struct sotto_error *err)
                            host_shown(sql->path));
 }
 
+/* Commits something small. Now that all frames are in the file, SQLite begins
+   the log anew with it, with other salts: until then a frame that is damaged
+   would end the log early after a crash, and what is before it, older pages,
+   would lie over newer ones. Readers of the log keep it as it is. */
+static void
+begin_log_anew(struct sqlite_store *store)
+{
+    char mark[64];
+    (void)snprintf(mark, sizeof mark, "PRAGMA user_version=%" PRId32,
+                   sqlite_kind.version);
+    if (sqlite3_exec(store->sql.db, mark, NULL, NULL, NULL) != SQLITE_OK) {
+        sqlite_roll_back(store);
+    }
+}
+
 void
 sqlite_scrub_log(struct sqlite_store *store)
 {
-    if (store->frames > store->limits.log_frames) {
-        store->frames = 0;
-        store->cut_short =
-            sqlite_scrub_check(&store->sql, NULL) == SOTTO_STATUS_FORMAT;
-        if (!store->cut_short) {
-            (void)sqlite3_wal_checkpoint_v2(
-                store->sql.db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-        }
+    int frames = 0, back = -1;
+    if (store->frames <= store->limits.log_frames) {
+        return;
+    }
+    store->frames = 0;
+    store->cut_short =
+        sqlite_scrub_check(&store->sql, NULL) == SOTTO_STATUS_FORMAT;
+    if (store->cut_short ||
+        sqlite3_wal_checkpoint_v2(store->sql.db, NULL,
+                                  SQLITE_CHECKPOINT_PASSIVE, &frames,
+                                  &back) != SQLITE_OK) {
+        return;
+    }
+    if (frames == back) {
+        begin_log_anew(store);
     }
 }
 

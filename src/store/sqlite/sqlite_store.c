@@ -352,8 +352,8 @@ read_version(const struct sqlite_store *store, int64_t *ret_version)
     return code == SQLITE_ROW ? SQLITE_DONE : again;
 }
 
-static void
-roll_back(void *own)
+void
+sqlite_roll_back(void *own)
 {
     struct sqlite_store *store = own;
     sql_roll_back(&store->sql);
@@ -406,7 +406,7 @@ begin_commit(void *own, struct sotto_error *err)
     store->others = code == SQLITE_DONE;
     status = store->others ? fail_others(store, err)
                            : sql_fail(&store->sql, code, err);
-    roll_back(store);
+    sqlite_roll_back(store);
     return status;
 }
 
@@ -427,7 +427,7 @@ end_commit(void *own, struct sotto_error *err)
         sqlite_runs_committed(store);
         sqlite_scrub_log(store);
     } else {
-        roll_back(store);
+        sqlite_roll_back(store);
     }
     store->committing = false;
     return status;
@@ -473,7 +473,7 @@ const struct store_backend store_sqlite = {
     .put = sqlite_put,
     .put_many = sqlite_put_many,
     .commit = end_commit,
-    .rollback = roll_back,
+    .rollback = sqlite_roll_back,
     .end_window = sqlite_window_end,
     .advance = sqlite_window_advance,
     .scrub = sqlite_scrub,

@@ -465,8 +465,10 @@ sqlite_window_make_room(struct sqlite_store *store, struct sotto_error *err);
 
 enum sotto_status sqlite_scrub(void *own, bool *ret_clean,
                                struct sotto_error *err);
-/* Writes the log back into the file if it has grown long; readers and writers
-   go on. That it fails harms nothing. */
+/* Takes back what was begun, or failed, and reads the store anew. */
+void sqlite_roll_back(void *own);
+/* Writes the log back into the file if it has grown long, and begins it anew;
+   readers and writers go on. That it fails harms nothing. */
 void sqlite_scrub_log(struct sqlite_store *store);
 /*
  * Whether the log can be written back. SQLite does that in the order of pages,
