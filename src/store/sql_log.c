@@ -81,22 +81,32 @@ sql_log_frame_sound(const uint8_t magic[4], const uint8_t before[8],
 
 /* ---- Walking ------------------------------------------------------------- */
 
+#define AT_ONCE 32u /* frames that are read */
+
 struct log {
     int fd;
     uint8_t header[SQL_LOG_HEADER];
-    uint8_t before[8]; /* the sum before the next frame */
-    uint64_t next;     /* the number of that, from 0 */
-    uint8_t frame[SQL_FRAME];
+    uint8_t before[8];    /* the sum before the next frame */
+    uint64_t next;        /* the number of that, from 0 */
+    const uint8_t *frame; /* at hand, in `frames` */
+    size_t at, count;     /* the next one in there, of so many */
+    uint8_t frames[AT_ONCE * SQL_FRAME];
 };
 
 /* Reads the next frame; false: it is not there as a whole. */
 static bool
 read_frame(struct log *log)
 {
-    off_t at = (off_t)(SQL_LOG_HEADER + log->next * SQL_FRAME);
-    if (pread(log->fd, log->frame, SQL_FRAME, at) != (ssize_t)SQL_FRAME) {
+    if (log->at == log->count) {
+        off_t at = (off_t)(SQL_LOG_HEADER + log->next * SQL_FRAME);
+        ssize_t got = pread(log->fd, log->frames, sizeof log->frames, at);
+        log->at = 0;
+        log->count = got > 0 ? (size_t)got / SQL_FRAME : 0;
+    }
+    if (log->count == 0) {
         return false;
     }
+    log->frame = log->frames + log->at++ * SQL_FRAME;
     log->next++;
     return true;
 }
@@ -197,6 +207,7 @@ open_log(const char *path, struct log **ret_log, struct sotto_error *err)
     }
     *ret_log = NULL;
     log->next = 0;
+    log->at = log->count = 0;
     log->fd = open(path, O_RDONLY | O_CLOEXEC);
     int error = log->fd < 0 && errno != ENOENT ? errno : 0;
     if (log->fd >= 0 && pread(log->fd, log->header, SQL_LOG_HEADER, 0) ==
