@@ -451,11 +451,12 @@ sotto_store_check(const char *url, const char *window_keys,
 /* What a repair found and saved. */
 struct sotto_store_repaired {
     bool sound;        /* there was nothing to repair, nothing was changed, and
-                          nothing counted */
+                          nothing counted; but for `mended`, bytes of the log */
     uint64_t released; /* reports in batches */
     uint64_t waiting;  /* reports that wait */
     uint64_t lost;     /* reports that are gone, as far as that is known */
-    uint64_t mended;   /* pages of which one byte was put right */
+    uint64_t mended;   /* pages, of the log, too, of which one byte was put
+                          right */
     uint64_t damaged;  /* other pages that were damaged */
     uint64_t tags;     /* pages of tags that are lost: reports whose tags were
                           there would be taken twice */

@@ -85,6 +85,15 @@ log_found(const struct writer *writer)
     struct store_found found;
     char text[300];
     store_found(writer->store, &found);
+    if (found.mended > 0) {
+        (void)snprintf(text, sizeof text,
+                       "%" PRIu64 " byte%s of the store's log %s wrong, and "
+                       "put right: nothing of it is lost; the disk, or memory, "
+                       "may be failing",
+                       found.mended, found.mended == 1 ? "" : "s",
+                       found.mended == 1 ? "was" : "were");
+        log_commit(writer, SOTTO_LOG_WARNING, "log-mended", text);
+    }
     if (found.lost > 0) {
         (void)snprintf(text, sizeof text,
                        "the store's log is damaged at its frame %" PRIu64

@@ -1,6 +1,6 @@
 /*
  * sql_log.h: SQLite's write-ahead log, frame by frame, as far as its own sums
- * tell what of it is sound. Nothing is written.
+ * tell what of it is sound. Only sql_log_mend writes.
  *
  *     header (32)   magic, version, page size, round, salts (8), sum (8)
  *     frame         page's number, pages after a commit or 0, salts (8),
@@ -57,6 +57,15 @@ struct sql_log_look {
 SOTTO_CHECKED enum sotto_status sql_log_look(const char *path,
                                              struct sql_log_look *ret_look,
                                              struct sotto_error *err);
+
+/*
+ * Puts right, in a damaged log that nobody writes to, each frame of which one
+ * byte is wrong, of three in four: its sum says which, and what it was, with
+ * one chance in 2^44 to be mistaken. What a loss of power leaves is no such
+ * frame. Says how many. Statuses: IO, MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sql_log_mend(const char *path, uint64_t *ret_mended, struct sotto_error *err);
 
 /* Whether the log `path` has page `number` in a transaction that ended; false
    also where it cannot be read. */

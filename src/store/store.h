@@ -108,7 +108,8 @@ void store_free(struct store *store);
 struct store_found {
     uint64_t open;    /* reports of windows that were not moved on */
     uint64_t commits; /* in the log, which was not cut */
-    uint64_t damaged; /* the place in the log where it is damaged, from 1 */
+    uint64_t mended;  /* places in the log that were put right */
+    uint64_t damaged; /* the place in it where it is damaged, from 1 */
     uint64_t lost;    /* commits from there on, which are lost; one may be what
                          a loss of power cut off, and nobody was told of it */
 };
@@ -312,12 +313,13 @@ store_checker_step(struct store_checker *checker, size_t bytes,
 /* What a repair found and saved. */
 struct store_repaired {
     bool sound;        /* there was nothing to repair, nothing was changed, and
-                          nothing counted */
+                          nothing counted; but for `mended`, bytes of the log */
     uint64_t released; /* reports that are in batches now, */
     uint64_t waiting;  /* and that wait */
     uint64_t lost;     /* reports that are gone; of those that waited, where
                           that can be told */
-    uint64_t mended;   /* pages of which one byte was put right, */
+    uint64_t mended;   /* pages, of the log, too, of which one byte was put
+                          right, */
     uint64_t damaged;  /* others that were damaged, */
     uint64_t tags;     /* and pages of tags that are lost */
 };

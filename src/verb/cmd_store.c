@@ -87,7 +87,11 @@ print_repaired(const char *url, const struct sotto_store_repaired *repaired,
             json_size(stdout, "released", (size_t)repaired->released);
             json_size(stdout, "waiting", (size_t)repaired->waiting);
             json_size(stdout, "lost", (size_t)repaired->lost);
+        }
+        if (!repaired->sound || repaired->mended > 0) {
             json_size(stdout, "pages_mended", (size_t)repaired->mended);
+        }
+        if (!repaired->sound) {
             json_size(stdout, "pages_damaged", (size_t)repaired->damaged);
             json_size(stdout, "tag_pages_lost", (size_t)repaired->tags);
         }
@@ -95,7 +99,9 @@ print_repaired(const char *url, const struct sotto_store_repaired *repaired,
         return;
     }
     if (repaired->sound) {
-        (void)printf("There is nothing to repair; nothing was changed.\n");
+        (void)printf("There is nothing %sto repair; nothing %swas changed.\n",
+                     repaired->mended > 0 ? "else " : "",
+                     repaired->mended > 0 ? "else " : "");
         return;
     }
     (void)printf(

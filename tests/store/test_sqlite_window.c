@@ -2,6 +2,7 @@
  * test_sqlite_window.c: what bounds a window, a batch and the log; and a
  * campaign that cannot be moved, which harms no other.
  */
+#include "host/clock.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store_file.h"
 
@@ -319,6 +320,51 @@ test_log_begins_anew(void **state)
     store_sqlite.close(store);
 }
 
+/* A reader that stays: the log is looked at as it grows by quarters, not at
+   each commit; and it begins anew when the reader has gone. */
+static void
+test_reader_stays(void **state)
+{
+    const char *path = new_path();
+    sqlite3 *reader = NULL;
+    bool clean = true;
+    uint64_t i = 0;
+    size_t tries = 0;
+    struct sqlite_store *store = open_own(path);
+    (void)state;
+    store->limits.log_frames = 50;
+    put_all(store, 1, 0, 10);
+    assert_int_equal(sqlite3_open_v2(path, &reader, SQLITE_OPEN_READONLY, NULL),
+                     SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(reader, "BEGIN; SELECT * FROM move", NULL, NULL, NULL),
+        SQLITE_OK);
+    for (i = 1; i < 300; i++) {
+        int before = store->frames_tried;
+        put_all(store, 1, 10 * i, 10 * i + 10);
+        tries += store->frames_tried != before;
+    }
+    assert_in_range(store->frames, 600, 10000);
+    assert_in_range(tries, 5, 30);
+    MUST(store_sqlite.scrub(store, &clean, &said));
+    assert_false(clean);
+    assert_true(store->scrub_at > 0);
+    assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+    store->scrub_at = host_seconds() + 1000;
+    MUST(store_sqlite.scrub(store, &clean, &said));
+    assert_false(clean);
+    int most = store->frames + store->frames / 2;
+    for (; store->frames > 50; i++) {
+        assert_true(store->frames < most);
+        put_all(store, 1, 10 * i, 10 * i + 10);
+    }
+    store->scrub_at = 0;
+    MUST(store_sqlite.scrub(store, &clean, &said));
+    assert_true(clean);
+    assert_int_equal(counts(store, 1).waiting, 10 * i);
+    store_sqlite.close(store);
+}
+
 int
 main(void)
 {
@@ -331,6 +377,7 @@ main(void)
         cmocka_unit_test(test_batches_are_cut),
         cmocka_unit_test(test_log_ends),
         cmocka_unit_test(test_log_begins_anew),
+        cmocka_unit_test(test_reader_stays),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,16 +1,18 @@
 /*
  * sqlite_repair.c: a new store of what is sound of a damaged one, in its place.
  *
- *     locked --all sound--> nothing is done
+ *     locked
+ *        |
+ *     PATH-wal's single wrong bytes put right --all sound--> done
  *        |
  *     PATH.repaired written, flushed
  *     PATH-wal's pages written into PATH, flushed; PATH-wal moved away
  *     PATH gets a second name, PATH.damaged
  *     PATH.repaired --> PATH
  *
- * Nothing of the old store is changed before the new one is on the disk, and
- * then by the last step alone: what the log holds is the old store's as much as
- * what the file does. So a kill leaves the one or the other.
+ * Nothing else of the old store is changed before the new one is on the disk,
+ * and then by the last step alone: what the log holds is the old store's as
+ * much as what the file does. So a kill leaves the one or the other.
  *
  * The log must be gone before the new file has its name, or SQLite would take
  * it for the new one's; and no other program may have the old file open, for it
@@ -18,6 +20,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +34,7 @@
 #include "host/text.h"
 #include "host/wipe.h"
 #include "store/sql_file.h"
+#include "store/sql_log.h"
 #include "store/sql_sums.h"
 #include "store/sqlite/sqlite_repair.h"
 
@@ -329,6 +333,25 @@ repair_seized(struct repair *repair, int fd, struct sotto_error *err)
     return status;
 }
 
+/* Puts right what can be in the log, where it lies: one byte of a frame. */
+static enum sotto_status
+mend_log(struct repair *repair, struct sotto_error *err)
+{
+    uint64_t mended = 0;
+    char *log = host_text_path("%s-wal", repair->path);
+    enum sotto_status status =
+        log == NULL ? host_fail_memory(err) : sql_log_mend(log, &mended, err);
+    if (mended > 0) {
+        repair_tell(repair,
+                    "the log: in %" PRIu64 " place%s one byte was wrong and is "
+                    "put right",
+                    mended, mended == 1 ? "" : "s");
+    }
+    repair->counts.mended += mended;
+    free(log);
+    return status;
+}
+
 /* The store's pages are opened first and closed last: to close any descriptor
    of the file ends the locks on it. */
 static enum sotto_status
@@ -336,8 +359,9 @@ repair_locked(struct repair *repair, struct sotto_error *err)
 {
     bool sound = false;
     int fd = -1;
-    enum sotto_status status =
-        sql_pages_open(repair->path, &repair->pages, err);
+    enum sotto_status status = mend_log(repair, err);
+    status =
+        HOST_THEN(status, sql_pages_open(repair->path, &repair->pages, err));
     status = HOST_THEN(status, check_version(repair, err));
     if (status == SOTTO_STATUS_OK && !has_damaged_page(repair->pages)) {
         status = is_sound(repair->path, &sound, err);

@@ -17,12 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/clock.h"
 #include "host/error.h"
 #include "host/text.h"
 #include "store/sql_file.h"
 #include "store/sqlite/sqlite_store.h"
 
 #define SCRUB_MS 50    /* that readers are waited for */
+#define SCRUB_REST 9   /* times what a look in vain took */
 #define FIRST_TRUNK 32 /* in the file's header */
 #define FREE_PAGES 36
 #define SHARED_SIZE 32768 /* of the first region of PATH-shm */
@@ -93,20 +95,25 @@ begin_log_anew(struct sqlite_store *store)
     }
 }
 
+/* A reader that stays in a transaction keeps the log as it is, and each try
+   looks at all of it: so the next one waits until it is a quarter longer. */
 void
 sqlite_scrub_log(struct sqlite_store *store)
 {
     int frames = 0, back = -1;
     if (store->frames <= store->limits.log_frames) {
+        store->frames_tried = 0;
         return;
     }
-    store->frames = 0;
+    if (store->frames - store->frames_tried < store->frames_tried / 4) {
+        return;
+    }
+    store->frames_tried = store->frames;
     store->cut_short =
         sqlite_scrub_check(&store->sql, NULL) == SOTTO_STATUS_FORMAT;
-    if (store->cut_short ||
-        sqlite3_wal_checkpoint_v2(store->sql.db, NULL,
-                                  SQLITE_CHECKPOINT_PASSIVE, &frames,
-                                  &back) != SQLITE_OK) {
+    if (store->cut_short || sqlite3_wal_checkpoint_v2(
+                                store->sql.db, NULL, SQLITE_CHECKPOINT_PASSIVE,
+                                &frames, &back) != SQLITE_OK) {
         return;
     }
     if (frames == back) {
@@ -245,7 +252,13 @@ sqlite_scrub(void *own, bool *ret_clean, struct sotto_error *err)
         return host_fail(err, SOTTO_STATUS_USAGE, 0,
                          "something is begun in '%s'", host_shown(store->path));
     }
+    double begin = host_seconds();
+    if (begin < store->scrub_at) {
+        *ret_clean = false;
+        return SOTTO_STATUS_OK;
+    }
     enum sotto_status status = sqlite_scrub_check(&store->sql, err);
+    double looked = host_seconds() - begin;
     if (status != SOTTO_STATUS_OK) {
         store->cut_short = status == SOTTO_STATUS_FORMAT;
         return status;
@@ -255,6 +268,7 @@ sqlite_scrub(void *own, bool *ret_clean, struct sotto_error *err)
         store->sql.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     (void)sqlite3_busy_timeout(store->sql.db, SQL_BUSY_MS);
     if (code == SQLITE_BUSY) {
+        store->scrub_at = host_seconds() + SCRUB_REST * looked;
         *ret_clean = false;
         return SOTTO_STATUS_OK;
     }

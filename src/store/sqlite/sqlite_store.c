@@ -180,14 +180,17 @@ close_store(void *own)
     host_wipe_free(store, sizeof *store);
 }
 
-/* Before SQLite does: where it finds damage it believes that the log ends. */
+/* Before SQLite does: where it finds damage it believes that the log ends, and
+   writes over what is behind. */
 static enum sotto_status
 look_at_log(struct sqlite_store *store, struct sotto_error *err)
 {
     struct sql_log_look look = {0};
     char *name = host_text_path("%s-wal", store->path);
     enum sotto_status status =
-        name == NULL ? host_fail_memory(err) : sql_log_look(name, &look, err);
+        name == NULL ? host_fail_memory(err)
+                     : sql_log_mend(name, &store->found.mended, err);
+    status = HOST_THEN(status, sql_log_look(name, &look, err));
     store->found.commits = look.commits;
     store->found.damaged = look.damaged;
     store->found.lost = look.lost;

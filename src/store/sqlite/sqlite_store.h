@@ -201,6 +201,8 @@ struct sqlite_store {
     double resting[LEVELS]; /* until when a level's merge is not tried again */
     uint64_t damaged_lookups; /* in pages of runs that are damaged */
     int frames;               /* in the log after the last commit */
+    int frames_tried;         /* when it was last to be written back in vain */
+    double scrub_at;          /* not before: a reader was in the way */
     uint8_t key[TAG_KEY_SIZE];
     sqlite3_stmt *statement[STATEMENTS];
 };
