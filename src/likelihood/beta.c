@@ -38,6 +38,20 @@ fraction(double a, double b, double x)
     return f;
 }
 
+/* lgamma itself writes to a global. */
+static double
+log_gamma(double a)
+{
+    int sign;
+    return lgamma_r(a, &sign);
+}
+
+double
+beta_log(double a, double b)
+{
+    return log_gamma(a) + log_gamma(b) - log_gamma(a + b);
+}
+
 double
 beta_below(double a, double b, double x)
 {
@@ -45,8 +59,7 @@ beta_below(double a, double b, double x)
     if (x <= 0 || x >= 1) {
         return x <= 0 ? 0 : 1;
     }
-    front =
-        exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    front = exp(a * log(x) + b * log1p(-x) - beta_log(a, b));
     if (x < (a + 1) / (a + b + 2)) {
         return front * fraction(a, b, x) / a;
     }

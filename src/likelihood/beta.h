@@ -9,4 +9,7 @@
    but for what the differences of lgamma lose. */
 double beta_below(double a, double b, double x);
 
+/* ln B(a, b). */
+double beta_log(double a, double b);
+
 #endif
