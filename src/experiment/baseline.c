@@ -23,8 +23,10 @@
 #define BASELINE_PROTOCOL 1u
 #define VALIDATION 0.1 /* of the reports (P0 D.1.1: 9 to 1) */
 #define RATE 3e-3
-#define EPOCHS 24u
 #define BATCH 256u
+#define STEPS 1500u
+#define EPOCHS_LEAST 12u
+#define EPOCHS_MOST 100u
 
 /* Of the weights: the best on the validation reports is taken. */
 static const double decays[] = {0.1, 1, 3, 10, 30};
@@ -39,11 +41,11 @@ baseline_setting(const struct experiment_run *run,
     trial_encoder_text(encoder, run->options->epochs, first);
     (void)snprintf(text, EXPERIMENT_SETTING_SIZE,
                    "%.16s of %s; lambda=%g label=flip; ranges of the auxiliary "
-                   "records; fit eq12 hidden=50 epochs=%u rate=%g decay=0.1 to "
+                   "records; fit eq12 hidden=50 steps=%u rate=%g decay=0.1 to "
                    "30 by reports; %.110s; baseline=%u",
                    run->mechanism->channel,
                    trial_does(run, EXPERIMENT_RAW) ? "the record" : "z",
-                   BASELINE_LAMBDA, EPOCHS, RATE, first, BASELINE_PROTOCOL);
+                   BASELINE_LAMBDA, STEPS, RATE, first, BASELINE_PROTOCOL);
 }
 
 struct baseline {
@@ -149,11 +151,19 @@ report_people(struct baseline *baseline, struct sotto_error *err)
 
 /* ---- The classifier ----------------------------------------------------- */
 
+static uint32_t
+clamp_epochs(size_t epochs)
+{
+    epochs = epochs < EPOCHS_LEAST ? EPOCHS_LEAST : epochs;
+    return (uint32_t)(epochs > EPOCHS_MOST ? EPOCHS_MOST : epochs);
+}
+
 static enum sotto_status
 train_one(struct baseline *baseline, double decay, struct record_net *net,
           struct record_fitted *ret_fitted, struct sotto_error *err)
 {
     const struct learn_options options = {0};
+    size_t epochs = STEPS / (baseline->people.rows / BATCH + 1) + 1;
     struct record_data data = {.x = baseline->people.x,
                                .n = baseline->people.rows,
                                .width = baseline->people.d,
@@ -163,7 +173,7 @@ train_one(struct baseline *baseline, double decay, struct record_net *net,
                                .validation = VALIDATION};
     const struct record_plan plan = {.rate = RATE,
                                      .decay = decay,
-                                     .epochs = EPOCHS,
+                                     .epochs = clamp_epochs(epochs),
                                      .batch = BATCH,
                                      .even = true,
                                      .pool = baseline->pool,

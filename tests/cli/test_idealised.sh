@@ -63,7 +63,8 @@ for channel in piecewise hybrid privunit2 privunitg; do
     cp m.sotto.minisig forged.sotto.minisig
     run 3 send forged.sotto people.csv --person name --ledger l --pub k.pub \
         --to "$nobody" --tries 1 --spread 0
-    run 3 serve forged.sotto --pub k.pub --store made.db --port 0
+    run 3 serve --mechanism forged.sotto --pub k.pub \
+        --store sqlite:made.db --listen 127.0.0.1:0
     rm -f forged.sotto.minisig
 done
 run 0 ledger show l --person ann --json
