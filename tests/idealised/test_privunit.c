@@ -41,10 +41,10 @@ test_privunit_shares_epsilon_best(void **state)
                         1e-12);
             best = cap_second(&own->cap) * scalar_spread(&own->scalar);
             for (uint32_t k = 1; k <= 2 * own->scalar.k + 1; k++) {
-                for (int i = 1; i < 60; i++) {
+                for (int i = 1; i < 24; i++) {
                     double spread =
                         privunit_spread(&other, (enum cap_law)law, 784,
-                                        eps_list[e], i / 60.0, k);
+                                        eps_list[e], i / 24.0, k);
                     assert_true(spread >= best * (1 - 1e-9));
                 }
             }
