@@ -79,43 +79,69 @@ take_vectors(const struct baseline *baseline, const struct sotto_table *table,
 
 /* ---- Reports ------------------------------------------------------------ */
 
-/* Every label through flip, and what each report says of the classes. */
-static enum sotto_status
-report_labels(struct baseline *baseline, double eps, struct sotto_error *err)
+/* Draws every person's label through flip: `report` points to n of them. */
+static void
+draw_labels(const struct baseline *baseline,
+            const struct channel_instance *instance, uint8_t *wire,
+            const uint8_t **report)
 {
-    const struct channel *flip = channel_find(channel_exact, "flip", 4);
-    size_t n = baseline->people.rows,
-           classes = baseline->run->experiment->classes;
     uint64_t seed = seed_of(baseline, "label noise");
-    uint64_t *own = calloc(flip->own_size / sizeof *own + 1, sizeof *own);
-    const uint8_t **report = calloc(n + 1, sizeof *report);
-    struct channel_instance instance;
-    struct likelihood_instance said;
-    uint8_t *wire = NULL;
-    enum sotto_status status =
-        own != NULL && report != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
-    status = HOST_THEN(
-        status, channel_init(&instance, flip, (uint32_t)classes, 0, 0,
-                             (uint64_t)(eps * (double)SOTTO_UNIT), 0, own));
-    status = HOST_THEN(status, likelihood_init(&said, &instance));
-    if (status == SOTTO_STATUS_OK) {
-        wire = calloc(n + 1, instance.wire_size);
-        status = wire != NULL ? status : host_fail_memory(err);
-    }
-    for (size_t i = 0; i < n && status == SOTTO_STATUS_OK; i++) {
+    size_t classes = instance->size;
+    for (size_t i = 0; i < baseline->people.rows; i++) {
         size_t truth = baseline->people.truth[i];
         int32_t y = (int32_t)(truth < classes ? truth : classes - 1);
         struct seeded seeded;
         seeded_init(&seeded, seed, i);
-        report[i] = wire + i * instance.wire_size;
-        flip->sample(&instance, &y, &seeded.random,
-                     wire + i * instance.wire_size);
+        report[i] = wire + i * instance->wire_size;
+        instance->channel->sample(instance, &y, &seeded.random,
+                                  wire + i * instance->wire_size);
     }
-    const struct labels_part part = {.likelihood = &said, .classes = classes};
+}
+
+/* What each of those reports says of the classes. */
+static enum sotto_status
+read_labels(struct baseline *baseline, const struct channel_instance *instance,
+            struct sotto_error *err)
+{
+    size_t n = baseline->people.rows;
+    const uint8_t **report = calloc(n + 1, sizeof *report);
+    uint8_t *wire = calloc(n + 1, instance->wire_size);
+    struct likelihood_instance said;
+    const struct labels_part part = {.likelihood = &said,
+                                     .classes = instance->size};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (report == NULL || wire == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    draw_labels(baseline, instance, wire, report);
+    status = likelihood_init(&said, instance);
     status = HOST_THEN(status, labels_init(&baseline->labels, &part, report, n,
                                            false, 0, err));
+done:
     free(wire);
     free(report);
+    return status;
+}
+
+static enum sotto_status
+report_labels(struct baseline *baseline, double eps, struct sotto_error *err)
+{
+    const struct channel *flip = channel_find(channel_exact, "flip", 4);
+    uint64_t units = (uint64_t)(eps * (double)SOTTO_UNIT);
+    uint64_t *own = calloc(flip->own_size / sizeof *own + 1, sizeof *own);
+    struct channel_instance instance;
+    enum sotto_status status;
+    if (own == NULL) {
+        return host_fail_memory(err);
+    }
+    status = channel_init(&instance, flip,
+                          (uint32_t)baseline->run->experiment->classes, 0, 0,
+                          units, 0, own);
+    status = status == SOTTO_STATUS_OK
+                 ? read_labels(baseline, &instance, err)
+                 : host_fail(err, status, 0,
+                             "labels cannot be reported at epsilon %g", eps);
     free(own);
     return status;
 }
@@ -185,29 +211,41 @@ train_one(struct baseline *baseline, double decay, struct record_net *net,
                      record_net_train(net, &data, &plan, ret_fitted, err));
 }
 
-/* The share of test records whose likeliest class is theirs. */
+/* How many of the test records have the class that is likeliest. */
+static size_t
+count_right(const struct baseline_vectors *test, const float *logit,
+            size_t classes)
+{
+    size_t right = 0;
+    for (size_t i = 0; i < test->rows; i++) {
+        size_t best = 0;
+        for (size_t y = 1; y < classes; y++) {
+            best =
+                logit[i * classes + y] > logit[i * classes + best] ? y : best;
+        }
+        right += best == test->truth[i];
+    }
+    return right;
+}
+
 static enum sotto_status
 test_net(const struct baseline *baseline, const struct record_net *net,
          double *ret_accuracy, struct sotto_error *err)
 {
     const struct baseline_vectors *test = &baseline->test;
-    size_t classes = baseline->run->experiment->classes, right = 0;
+    size_t classes = baseline->run->experiment->classes;
     float *logit = calloc(test->rows * classes + 1, sizeof *logit);
-    enum sotto_status status =
-        logit != NULL
-            ? record_net_run(net->layer, net->layers, test->x, test->rows,
-                             test->d, baseline->backend, logit, err)
-            : host_fail_memory(err);
-    for (size_t i = 0; i < test->rows && status == SOTTO_STATUS_OK; i++) {
-        const float *at = logit + i * classes;
-        size_t best = 0;
-        for (size_t y = 1; y < classes; y++) {
-            best = at[y] > at[best] ? y : best;
-        }
-        right += best == test->truth[i];
+    enum sotto_status status;
+    if (logit == NULL) {
+        return host_fail_memory(err);
+    }
+    status = record_net_run(net->layer, net->layers, test->x, test->rows,
+                            test->d, baseline->backend, logit, err);
+    if (status == SOTTO_STATUS_OK) {
+        *ret_accuracy = (double)count_right(test, logit, classes) /
+                        (double)(test->rows > 0 ? test->rows : 1);
     }
     free(logit);
-    *ret_accuracy = (double)right / (double)(test->rows > 0 ? test->rows : 1);
     return status;
 }
 

@@ -79,11 +79,11 @@ attributes_k(const struct channel_instance *instance)
 }
 
 static double
-log_subsets(double d, double k)
+log_subsets(uint32_t d, uint32_t k)
 {
     double log_count = 0;
-    for (double i = 0; i < k; i++) {
-        log_count += log((d - i) / (k - i));
+    for (uint32_t i = 0; i < k; i++) {
+        log_count += log((double)(d - i) / (k - i));
     }
     return log_count;
 }
