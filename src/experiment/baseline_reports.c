@@ -108,8 +108,8 @@ report_row(const struct reporting *reporting, size_t row, struct room *room)
     baseline_frame_place(reporting->frame, x, GRID, room->q);
     for (size_t i = 0; i < line->blocks; i++) {
         size_t at = i * line->size;
-        line->instance.channel->sample(&line->instance, room->q + at,
-                                       &seeded.random, room->wire);
+        idealised_draw(&line->instance, room->q + at, &seeded.simulation,
+                       room->wire);
         said->likelihood->estimate(said, room->wire, room->estimate + at);
     }
     baseline_frame_return(reporting->frame, room->estimate, GRID, x);

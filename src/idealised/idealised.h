@@ -46,7 +46,7 @@ idealised_init(const struct idealised *idealised, uint32_t d, uint32_t l,
                uint64_t eps, void *own, struct channel_instance *ret_instance,
                struct likelihood_instance *ret_at);
 
-/* Draws a report of q, of wire_size bytes. */
+/* Draws a report of q, of wire_size bytes; of an exact channel, too. */
 void idealised_draw(const struct channel_instance *instance, const int32_t *q,
                     struct simulation *simulation, uint8_t *ret_wire);
 
