@@ -204,7 +204,7 @@ static const struct papers_row private_papers[] = {
         .name = (named), .settings = "pca", .how = EXPERIMENT_RAW,             \
         .channel = (named), .beside = IDEALISED                                \
     }
-#define CODES_OF_VLM(named)                                                    \
+#define NUMBERS_OF_VLM(named)                                                  \
     {                                                                          \
         .name = "vlm-" named, .settings = "vlm", .channel = (named),           \
         .beside = IDEALISED                                                    \
@@ -230,11 +230,11 @@ static const struct experiment_mechanism collection_mechanisms[] = {
     PIXELS("hybrid"),
     PIXELS("privunit2"),
     PIXELS("privunitg"),
-    CODES_OF_VLM("duchi"),
-    CODES_OF_VLM("piecewise"),
-    CODES_OF_VLM("hybrid"),
-    CODES_OF_VLM("privunit2"),
-    CODES_OF_VLM("privunitg"),
+    NUMBERS_OF_VLM("duchi"),
+    NUMBERS_OF_VLM("piecewise"),
+    NUMBERS_OF_VLM("hybrid"),
+    NUMBERS_OF_VLM("privunit2"),
+    NUMBERS_OF_VLM("privunitg"),
     {.name = NULL}};
 
 static const struct experiment_mechanism novel_mechanisms[] = {
