@@ -32,6 +32,7 @@
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
+#include "idealised/names.h"
 
 #define L_DEFAULT 4096u
 #define L_BALL 256u /* its noise grows with it, and is sampled step by step */
@@ -54,6 +55,11 @@ takes(const struct channel *channel, bool symbols)
            !channel->pairs;
 }
 
+/* What is said of an idealised channel (invariant 2). */
+static const char benchmark[] =
+    " works in floating point and is for benchmarks alone: no mechanism can "
+    "have it";
+
 static void
 fail_channel(const char *setting, const char *given, bool symbols,
              struct sotto_error *err)
@@ -68,8 +74,9 @@ fail_channel(const char *setting, const char *given, bool symbols,
                             channel_exact[i]->name);
         }
     }
-    (void)settings_fail(err, setting, "%s: the channels for %s are %s",
+    (void)settings_fail(err, setting, "%s%s: the channels for %s are %s",
                         shown.data != NULL ? shown.data : "",
+                        idealised_named(given) ? benchmark : "",
                         symbols ? "categories" : "numbers",
                         there.data != NULL ? there.data : "");
     host_text_clear(&shown);

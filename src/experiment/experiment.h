@@ -56,13 +56,17 @@ enum experiment_how {
         1, /* reports codes, cut from that encoder without noise */
     EXPERIMENT_FLOATS = 2, /* has noise in floating point, to compare with */
     EXPERIMENT_LABELS = 4, /* novel: everyone's label is private, too */
-    EXPERIMENT_CLASS = 8   /* private: reports the classifier's own class */
+    EXPERIMENT_CLASS = 8,  /* private: reports the classifier's own class */
+    EXPERIMENT_RAW = 16    /* a channel's: of what goes into the encoder */
 };
 
 struct experiment_mechanism {
     const char *name;
     const char *settings; /* the encoder of the data set that it is */
     unsigned how;         /* of enum experiment_how */
+    const char *channel;  /* NULL; or it is that encoder's vectors as they are
+                             through that channel, exact or idealised
+                             (baseline.h) */
     /* What the project asks of itself, in percent, at the latent level and the
        usual auxiliary share; 0: nothing. */
     double reach[PAPERS_COLUMNS], small[PAPERS_SMALL];

@@ -59,6 +59,16 @@ papers_find(const struct experiment_run *run)
     return NULL;
 }
 
+bool
+papers_compared(const struct experiment_run *run, const struct papers_row *row)
+{
+    const struct experiment_mechanism *at = run->experiment->mechanisms;
+    while (at->name != NULL && !has_word(row->mechanisms, at->name)) {
+        at++;
+    }
+    return at->name == NULL || at->channel != NULL;
+}
+
 double
 papers_reach(const struct experiment_run *run, double eps)
 {

@@ -38,6 +38,11 @@ size_t papers_column(double eps);
 /* The row that the run's mechanism is compared with; NULL: none is. */
 const struct papers_row *papers_find(const struct experiment_run *run);
 
+/* Whether a row is what the papers compare with: a mechanism without an
+   encoder, that sotto does not have or has as a baseline (baseline.h). */
+bool papers_compared(const struct experiment_run *run,
+                     const struct papers_row *row);
+
 /* What sotto must reach, in [0, 1]; NAN: nothing said. */
 double papers_reach(const struct experiment_run *run, double eps);
 

@@ -231,7 +231,7 @@ add_others(struct host_text *text, const struct experiment_run *run)
                           "|---|---|---|---|---|---|---|---|\n");
     for (const struct papers_row *row = run->experiment->papers;
          row->name != NULL; row++) {
-        if (row->mechanisms != NULL) {
+        if (!papers_compared(run, row)) {
             continue;
         }
         host_text_print(text, "| %s (%s) |", row->name, row->table);

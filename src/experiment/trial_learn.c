@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/baseline.h"
 #include "experiment/population.h"
 #include "host/error.h"
 
@@ -44,6 +45,10 @@ trial_setting(const struct experiment_run *run, double eps,
     struct trial_plan plan;
     uint32_t epochs = run->options->epochs;
     make_plan(run, eps, &plan);
+    if (run->mechanism->channel != NULL) {
+        baseline_setting(run, &plan.encoder, text);
+        return;
+    }
     if (trial_does(run, EXPERIMENT_CODES)) {
         trial_codes_setting_text(&plan.encoder, &plan.code, epochs, text);
     } else {
@@ -261,6 +266,10 @@ trial_run(struct trial *trial, const struct experiment_run *run,
     }
     make_plan(run, fit->eps, &plan);
     status = trial_take(trial, run, fit->trial, err);
+    if (run->mechanism->channel != NULL) {
+        return HOST_THEN(status, baseline_run(trial, run, fit, &plan.encoder,
+                                              ret_outcome, err));
+    }
     status = HOST_THEN(
         status, codes ? learn_codes(trial, run, fit, &plan, &pieces, err)
                       : learn_lattice(trial, run, fit, &plan, &pieces, err));

@@ -105,6 +105,11 @@ test_found(void **state)
     row = find(COLLECTION, "vlm", "latent", 0.25);
     assert_true(row->accuracy[4] == 44.8 && isnan(row->accuracy[6]));
     assert_null(find(COLLECTION, "vlm", "latent", 0.3));
+    row = find(COLLECTION, "privunitg", "latent", 0.75);
+    assert_true(row->accuracy[0] == 38.2 && row->accuracy[6] == 96.0);
+    assert_string_equal(find(COLLECTION, "duchi", "latent", 0.75)->name,
+                        "Duchi");
+    assert_null(find(COLLECTION, "piecewise", "latent", 0.75));
     assert_null(find(COLLECTION, "vlm-linear", "feature", 0.75));
     row = find(NOVEL, "vlm", "latent", 8.0 / 9);
     assert_true(row->accuracy[1] == 80.9 && row->deviation[5] == 8.7);

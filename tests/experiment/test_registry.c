@@ -22,7 +22,9 @@ test_names(void **state)
     assert_non_null(strstr(about, "Mechanisms: vlm"));
     assert_string_equal(sotto_experiment_mechanism_at("mnist-collection", 0),
                         "vlm");
-    assert_null(sotto_experiment_mechanism_at("mnist-collection", 8));
+    assert_null(sotto_experiment_mechanism_at("mnist-collection", 19));
+    assert_string_equal(sotto_experiment_mechanism_at("mnist-collection", 12),
+                        "privunit2");
     assert_null(sotto_experiment_mechanism_at("mnist", 0));
     assert_string_equal(sotto_experiment_at(1, &about), "mnist-novel");
     assert_string_equal(sotto_experiment_at(2, &about), "mnist-private");
