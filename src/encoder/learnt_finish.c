@@ -2,6 +2,8 @@
  * learnt_finish.c: from a trained encoder and decoder to the two files.
  *
  *     part 1   lattice, laplace   z[0..d)      features   eps_x
+ *              ball, gaussian
+ *              cube, duchi
  *     part 2   symbols, flip      the label    label      eps_y
  */
 #include <stdio.h>
@@ -54,8 +56,9 @@ compose(const struct learnt *learnt, const struct learnt_result *result,
     char auxiliary[DEVICE_TEXT_MAX + 1];
     struct compose_part part[2] = {
         {.covers = "features",
-         .channel = "laplace",
+         .channel = learnt->channel->name,
          .eps = learnt->eps_x,
+         .delta = learnt->delta,
          .blocks = 1,
          .d = learnt->set.d,
          .l = learnt->set.steps},
@@ -163,6 +166,7 @@ write_analyst(const struct learnt *learnt, const struct learnt_result *result,
                                   .prior = q,
                                   .points = learnt->n,
                                   .width = learnt->set.d,
+                                  .domain = learnt->channel->domain,
                                   .l = learnt->set.steps,
                                   .facts = result->facts};
     return analyst_write(&draft, path, err);

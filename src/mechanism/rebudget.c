@@ -237,6 +237,24 @@ rebudget_check_channel(const char *name, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+/* Names the setting, which a message about epsilon and delta does not; one
+   about a delta out of its range does. */
+enum sotto_status
+rebudget_read_delta(const char *text, uint64_t *ret_delta,
+                    struct sotto_error *err)
+{
+    enum sotto_status status =
+        decimal_read_delta(text, strlen(text), ret_delta, err);
+    if (status == SOTTO_STATUS_FORMAT || status == SOTTO_STATUS_LIMIT) {
+        (void)host_fail(err, status, 0,
+                        "delta %.80s: delta must be a plain decimal number "
+                        "from 0.000000000001 to 0.01, such as 0.000001, with "
+                        "at most 7 digits before the point and 12 after it",
+                        text);
+    }
+    return host_about(status, err, SOTTO_ABOUT_SETTING, "delta");
+}
+
 static enum sotto_status
 set_label_channel(struct decompose *copy, const char *name,
                   struct sotto_error *err)
