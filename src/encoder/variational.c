@@ -18,8 +18,8 @@
 #define EPS_PRE_SHARE 3.3 /* of epsilon, as the papers chose it for images */
 #define EPS_PRE_LEAST 7.0
 #define EPS_PRE_MOST 32.0 /* of a report */
-#define L_DEFAULT 5
-#define L_CUBE 1
+#define L_LATTICE 5
+#define L_OTHER 1 /* a normal prior resists mu^2 / 2: docs/variational.md */
 #define AT(field) offsetof(struct variational_settings, field)
 
 static const struct setting settings[] = {
@@ -30,7 +30,7 @@ static const struct setting settings[] = {
     SETTING("linear", FLAG, AT(linear), 0, 0, NULL, NULL, "no hidden layer"),
     SETTING("l", NUMBER, AT(l), 0.001, 1000000, NULL, NULL,
             "the radius that the encoder learns in (5; with\n"
-            "duchi 1)"),
+            "gaussian and duchi 1)"),
     SETTING("eps-pre", NUMBER, AT(eps_pre), 0.001, 1000000, NULL, NULL,
             "training noise is that of a report at this\n"
             "epsilon (3.3 times eps, at least 7; with gaussian\n"
@@ -77,7 +77,7 @@ check_vlm(const struct encoder_job *job, void *own, struct sotto_error *err)
         set->hidden = hidden;
     }
     if (!(set->l > 0)) {
-        set->l = domain == CHANNEL_DOMAIN_CUBE ? L_CUBE : L_DEFAULT;
+        set->l = domain == CHANNEL_DOMAIN_LATTICE ? L_LATTICE : L_OTHER;
     }
     if (!set->learn_b && !(set->eps_pre > 0)) {
         set->eps_pre = fmax(EPS_PRE_SHARE * strtod(job->options->eps, NULL),
