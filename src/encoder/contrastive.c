@@ -115,9 +115,11 @@ write_files(struct contrastive_net *net, const struct learnt *learnt,
     struct learnt_layers layers = {.count = 0};
     json_t *facts = NULL;
     double *scale = calloc(net->d, sizeof *scale);
-    enum sotto_status status =
-        scale != NULL ? find_scale(net, learnt, set->inside, info, scale, err)
-                      : host_fail_memory(err);
+    enum sotto_status status;
+    if (scale == NULL) {
+        return host_fail_memory(err);
+    }
+    status = find_scale(net, learnt, set->inside, info, scale, err);
     status = HOST_THEN(status, learnt_layers_init(&layers, &net->encoder,
                                                   learnt->gain, 1, err));
     if (status == SOTTO_STATUS_OK) {
