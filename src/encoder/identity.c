@@ -119,7 +119,7 @@ fit_identity(const struct encoder_job *job, void *own, struct sotto_error *err)
                                           &learnt, r, err)
                      : host_fail_memory(err);
     }
-    if (status == SOTTO_STATUS_OK) {
+    if (status == SOTTO_STATUS_OK && r != NULL) {
         learnt.set.d = (uint32_t)learnt.width;
         diagonal = calloc(2 * learnt.width * learnt.width + learnt.width,
                           sizeof *diagonal);
