@@ -293,8 +293,9 @@ void task_words_end(char words[TASK_WORDS_SIZE], size_t size);
 /* ---- task_learnt_make.c: from a table to the best net ----------------------
  */
 
-#define TASK_RADIUS 1.0 /* of the domain that nets learn in: the device's own  \
-                         */
+#define TASK_RADIUS                                                            \
+    1.0 /* of the domain nets learn in: the device's own                       \
+         */
 #define TASK_TRIED_MAX 8u
 
 struct task_settings {

@@ -275,6 +275,34 @@ set_label_channel(struct decompose *copy, const char *name,
     return status;
 }
 
+/* What to do about a channel that has no noise for so small an epsilon;
+   `status` is what putting the parts together failed with. */
+static enum sotto_status
+explain_noise(const struct decompose *copy, enum sotto_status status,
+              struct sotto_error *err)
+{
+    for (size_t i = 0; i < copy->spec.parts; i++) {
+        const struct compose_part *part = &copy->part[i];
+        const struct channel *channel =
+            channel_find(channel_exact, part->channel, strlen(part->channel));
+        struct channel_instance instance;
+        void *own = channel != NULL && channel->approximate
+                        ? malloc(channel->own_size)
+                        : NULL;
+        if (own != NULL &&
+            channel_init(&instance, channel, part->d, 0, part->l, part->eps,
+                         part->delta, own) == SOTTO_STATUS_LIMIT) {
+            status = host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                               "'%s' cannot make the noise for %u steps at so "
+                               "small an epsilon: raise it, or train with "
+                               "fewer steps",
+                               channel->name, (unsigned)part->l);
+        }
+        free(own);
+    }
+    return status;
+}
+
 enum sotto_status
 sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
                          const char *eps, double lambda,
@@ -303,6 +331,9 @@ sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
     }
     if (status == SOTTO_STATUS_OK) {
         status = compose_open(&copy.spec, &made, err);
+        if (status != SOTTO_STATUS_OK) {
+            status = explain_noise(&copy, status, err);
+        }
     }
     if (status == SOTTO_STATUS_OK) {
         status = mechanism_publish(made, path, ret_mechanism, err);

@@ -70,6 +70,12 @@ refused clm --channel subset
 says "the channels for a representation are laplace, gaussian, duchi"
 refused vlm --channel duchi --eps-pre 40
 says "--eps-pre is 40"
+run 2 train pca --data "$wdbc" --label diagnosis --eps 8 --channel gaussian \
+    --delta 0.00001 --steps 1048576 -o no.sotto
+says "--steps is too large"
+run 2 train pca --from g.sotto --eps 0.00001 -o no.sotto
+says "'gaussian' cannot make the noise for 64 steps"
+absent no.sotto
 run 2 train pca --from d.sotto --eps 2 --channel laplace -o no.sotto
 says "leave --channel out"
 # A cube's analyst file is not a ball's.
