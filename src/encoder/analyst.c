@@ -20,8 +20,10 @@
 #include "host/error.h"
 #include "host/pool.h"
 #include "host/safetensors.h"
+#include "mechanism/inside.h"
 #include "mechanism/mechanism.h"
 #include "mechanism/rebudget.h"
+#include "report/domain.h"
 
 #define BATCH ((size_t)256) /* points decoded at a time */
 #define FILE_MOST ((size_t)1 << 31)
@@ -38,8 +40,9 @@ struct sotto_analyst {
     uint8_t digest[REBUDGET_DIGEST_SIZE];
     const int32_t *prior;
     size_t points, width, l;
-    size_t codes, symbols; /* of a codebook; 0: it is none */
-    struct room *room;     /* for estimates of them */
+    enum channel_domain domain; /* of numbers */
+    size_t codes, symbols;      /* of a codebook; 0: it is none */
+    struct room *room;          /* for estimates of them */
     const float *representation;
     size_t z_width, z_layers;
     struct layer layer[ANALYST_LAYERS_MAX];
@@ -199,7 +202,26 @@ are_codes(const struct sotto_analyst *analyst, const int32_t *q)
     return are;
 }
 
-/* Every point must lie in the lattice: a learner looks nowhere else. */
+/* Reads which domain of numbers it is: without a word, the lattice. */
+static enum sotto_status
+read_domain(struct sotto_analyst *analyst, const json_t *json,
+            struct sotto_error *err)
+{
+    static const enum channel_domain domains[] = {CHANNEL_DOMAIN_BALL,
+                                                  CHANNEL_DOMAIN_CUBE};
+    analyst->domain = CHANNEL_DOMAIN_LATTICE;
+    for (size_t i = 0; i < sizeof domains / sizeof *domains; i++) {
+        if (json_is_string(json) &&
+            strcmp(json_string_value(json), domain_key(domains[i])) == 0) {
+            analyst->domain = domains[i];
+        }
+    }
+    return json == NULL || analyst->domain != CHANNEL_DOMAIN_LATTICE
+               ? SOTTO_STATUS_OK
+               : fail_metadata("its domain", err);
+}
+
+/* Every point must lie in the domain: a learner looks nowhere else. */
 static enum sotto_status
 read_prior(struct sotto_analyst *analyst, struct sotto_error *err)
 {
@@ -214,15 +236,13 @@ read_prior(struct sotto_analyst *analyst, struct sotto_error *err)
     analyst->points = prior->shape[0];
     for (size_t i = 0; i < analyst->points; i++) {
         const int32_t *q = analyst->prior + i * analyst->width;
-        uint64_t sum = 0;
-        for (size_t j = 0; j < analyst->width; j++) {
-            sum += (uint64_t)llabs((long long)q[j]);
-        }
-        if (analyst->codes > 0 ? !are_codes(analyst, q) : sum > analyst->l) {
+        if (analyst->codes > 0 ? !are_codes(analyst, q)
+                               : !inside_domain(analyst->domain, analyst->width,
+                                                analyst->l, q)) {
             return fail_metadata(analyst->codes > 0
                                      ? "a point of the prior is no code"
                                      : "a point of the prior is not in the "
-                                       "lattice",
+                                       "domain",
                                  err);
         }
     }
@@ -290,18 +310,18 @@ read_metadata(struct sotto_analyst *analyst, struct sotto_error *err)
     /* What jansson takes apart it does not change. */
     json_t *json = (json_t *)(uintptr_t)safetensors_metadata(analyst->file);
     json_t *decoder = NULL, *blocks = NULL, *facts = NULL, *l = NULL, *d = NULL;
-    json_t *codebook = NULL;
+    json_t *codebook = NULL, *domain = NULL;
     const char *format = NULL, *kind = NULL, *digest = NULL, *about = NULL;
     size_t size = 0;
     int version = 0;
     enum sotto_status status;
     if (json_unpack(json,
-                    "{s:s, s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s?o "
-                    "!}",
+                    "{s:s, s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, "
+                    "s?o, s?o !}",
                     "format", &format, "version", &version, "kind", &kind,
                     "digest", &digest, "auxiliary", &about, "d", &d, "l", &l,
                     "decoder", &decoder, "x", &blocks, "facts", &facts,
-                    "codebook", &codebook) != 0 ||
+                    "codebook", &codebook, "domain", &domain) != 0 ||
         strcmp(format, ANALYST_NAME) != 0 || version != ANALYST_VERSION ||
         !json_is_object(facts)) {
         return fail_metadata("its keys", err);
@@ -316,7 +336,8 @@ read_metadata(struct sotto_analyst *analyst, struct sotto_error *err)
     if (analyst->l == 0 || analyst->width == 0) {
         return fail_metadata("its domain", err);
     }
-    status = read_codebook(analyst, codebook, err);
+    status = read_domain(analyst, domain, err);
+    status = HOST_THEN(status, read_codebook(analyst, codebook, err));
     status = HOST_THEN(status, read_blocks(analyst, blocks, err));
     status = HOST_THEN(status, read_decoder(analyst, decoder, err));
     status = HOST_THEN(status, read_prior(analyst, err));

@@ -20,6 +20,7 @@
 
 #include <jansson.h>
 
+#include "channel/channel.h"
 #include "mechanism/compose.h"
 #include "sotto/sotto.h"
 #include "tensor/tensor.h"
@@ -49,7 +50,8 @@ struct analyst_draft {
     size_t blocks;
     const int32_t *prior;
     size_t points, width;
-    uint32_t l; /* the lattice's radius */
+    enum channel_domain domain; /* of numbers; a codebook's is not looked at */
+    uint32_t l;                 /* its radius */
     const json_t *facts;
     /* Of a codebook, whose l is the largest code; else zeros. */
     const float *representation; /* `points` rows */

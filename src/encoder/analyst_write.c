@@ -11,6 +11,7 @@
 #include "host/error.h"
 #include "host/safetensors.h"
 #include "mechanism/rebudget.h"
+#include "report/domain.h"
 
 static const char *const likelihoods[] = {
     [ANALYST_BERNOULLI] = "bernoulli",
@@ -96,6 +97,13 @@ pack_metadata(const struct analyst_draft *draft)
         "d", (json_int_t)draft->width, "l", (json_int_t)draft->l, "decoder",
         pack_decoder(draft), "x", pack_blocks(draft), "facts",
         json_deep_copy(draft->facts));
+    if (draft->representation == NULL &&
+        draft->domain != CHANNEL_DOMAIN_LATTICE &&
+        json_object_set_new(metadata, "domain",
+                            json_string(domain_key(draft->domain))) != 0) {
+        json_decref(metadata);
+        return NULL;
+    }
     if (draft->representation != NULL &&
         json_object_set_new(metadata, "codebook",
                             json_pack("{s:I, s:I, s:I}", "codes",

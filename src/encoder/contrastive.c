@@ -2,9 +2,9 @@
  * contrastive.c: the contrastive mechanism (P0 3.1.2, P1 chapter 5): what is
  * made of the trained weights.
  *
- * The device's lattice is the unit ball, so the encoder's last layer is scaled:
- * by 1 / l where training clipped to a ball of l, else so that the share
- * `inside` of the auxiliary records is not clipped at all.
+ * The device's domain has radius 1, so the encoder's last layer is scaled: by
+ * 1 / l where training clipped to radius l, else so that the share `inside` of
+ * the auxiliary records is not clipped at all.
  *
  * Not private towards the auxiliary data, and both files say so.
  */
@@ -14,61 +14,84 @@
 #include <stdlib.h>
 
 #include "host/error.h"
-#include "host/sort.h"
 #include "host/wipe.h"
 #include "nn/train.h"
 
-/* |z|_1 of every row, sorted; the caller's to wipe and free. */
-static enum sotto_status
-find_norms(struct contrastive_net *net, const struct learnt *learnt,
-           double **ret_norm, struct sotto_error *err)
+struct codes {
+    size_t d;
+    float *z; /* rows of d */
+};
+
+/* Number i of a row's z: a learnt_entry_fn. */
+static double
+find_entry(const void *context, size_t row, size_t i)
 {
-    size_t n = learnt->n, d = net->d;
-    float *z = calloc(n, d * sizeof *z);
-    double *norm = calloc(n, sizeof *norm);
-    if (z == NULL || norm == NULL) {
-        free(z);
-        free(norm);
-        return host_fail_memory(err);
-    }
-    contrastive_encode(net, learnt->x, n, z);
-    for (size_t i = 0; i < n * d; i++) {
-        norm[i / d] += fabs((double)z[i]);
-    }
-    host_sort_doubles(norm, n);
-    host_wipe_free(z, n * d * sizeof *z);
-    *ret_norm = norm;
-    return SOTTO_STATUS_OK;
+    const struct codes *codes = context;
+    return (double)codes->z[row * codes->d + i];
 }
 
-/* What z is multiplied by, and the share of records that are clipped then. */
+/* Multiplies z by the scales; sets the share of records that are clipped. */
+static enum sotto_status
+scale_codes(struct codes *codes, const struct learnt *learnt,
+            const double *scale, struct contrastive_info *info,
+            struct sotto_error *err)
+{
+    size_t clipped = 0, d = codes->d;
+    double sum = 0;
+    for (size_t row = 0; row < learnt->n; row++) {
+        float *z = codes->z + row * d;
+        for (size_t i = 0; i < d; i++) {
+            sum += fabs((double)z[i]);
+            z[i] = (float)(z[i] * scale[i]);
+        }
+        clipped += learnt_norm(learnt->channel->domain, z, d) > 1;
+    }
+    info->clipped = (double)clipped / (double)learnt->n;
+    return isfinite(sum) ? SOTTO_STATUS_OK
+                         : nn_fail_diverged("training", info->epochs, err);
+}
+
+/* What every number of z is multiplied by, and the share of records that are
+   clipped then. */
 static enum sotto_status
 find_scale(struct contrastive_net *net, const struct learnt *learnt,
            double inside, struct contrastive_info *info, double *ret_scale,
            struct sotto_error *err)
 {
-    double *norm = NULL, at, sum = 0;
-    size_t clipped = 0;
-    enum sotto_status status = find_norms(net, learnt, &norm, err);
-    if (norm == NULL) {
-        return status;
+    struct codes codes = {.d = net->d};
+    enum sotto_status status = SOTTO_STATUS_OK;
+    codes.z = calloc(learnt->n, net->d * sizeof *codes.z);
+    if (codes.z == NULL) {
+        return host_fail_memory(err);
     }
-    for (size_t i = 0; i < learnt->n; i++) {
-        sum += norm[i];
+    contrastive_encode(net, learnt->x, learnt->n, codes.z);
+    for (size_t i = 0; i < net->d; i++) {
+        ret_scale[i] = 1 / net->l;
     }
-    if (!isfinite(sum)) {
-        host_wipe_free(norm, learnt->n * sizeof *norm);
-        return nn_fail_diverged("training", info->epochs, err);
+    if (!(net->b > 0)) {
+        status = learnt_find_scales(learnt->channel->domain, learnt->n, net->d,
+                                    inside, find_entry, &codes, ret_scale, err);
     }
-    at = norm[(size_t)ceil(inside * (double)learnt->n) - 1];
-    at = net->b > 0 ? net->l : at > 0 ? at * (1 + 1e-6) : 1;
-    for (size_t i = 0; i < learnt->n; i++) {
-        clipped += norm[i] > at ? 1 : 0;
+    status =
+        HOST_THEN(status, scale_codes(&codes, learnt, ret_scale, info, err));
+    host_wipe_free(codes.z, learnt->n * net->d * sizeof *codes.z);
+    return status;
+}
+
+/* Scales the numbers that the last layer gives. */
+static void
+scale_layers(const struct learnt_layers *layers, const double *scale)
+{
+    const struct layer *last = &layers->layer[layers->count - 1];
+    float *weight = layers->memory + (last->weight - layers->memory);
+    float *bias = layers->memory + (last->bias - layers->memory);
+    size_t fan = layer_fan(last);
+    for (size_t i = 0; i < last->out; i++) {
+        for (size_t j = 0; j < fan; j++) {
+            weight[i * fan + j] = (float)(scale[i] * weight[i * fan + j]);
+        }
+        bias[i] = (float)(scale[i] * bias[i]);
     }
-    *ret_scale = 1 / at;
-    info->clipped = (double)clipped / (double)learnt->n;
-    host_wipe_free(norm, learnt->n * sizeof *norm);
-    return SOTTO_STATUS_OK;
 }
 
 static json_t *
@@ -91,12 +114,16 @@ write_files(struct contrastive_net *net, const struct learnt *learnt,
 {
     struct learnt_layers layers = {.count = 0};
     json_t *facts = NULL;
-    double scale = 1;
-    enum sotto_status status =
-        find_scale(net, learnt, set->inside, info, &scale, err);
+    double *scale = calloc(net->d, sizeof *scale);
+    enum sotto_status status;
+    if (scale == NULL) {
+        return host_fail_memory(err);
+    }
+    status = find_scale(net, learnt, set->inside, info, scale, err);
     status = HOST_THEN(status, learnt_layers_init(&layers, &net->encoder,
-                                                  learnt->gain, scale, err));
+                                                  learnt->gain, 1, err));
     if (status == SOTTO_STATUS_OK) {
+        scale_layers(&layers, scale);
         facts = pack_facts(set, info, learnt->n);
         status = facts != NULL ? SOTTO_STATUS_OK : host_fail_memory(err);
     }
@@ -108,6 +135,7 @@ write_files(struct contrastive_net *net, const struct learnt *learnt,
     }
     json_decref(facts);
     free(layers.memory);
+    free(scale);
     return status;
 }
 

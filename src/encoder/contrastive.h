@@ -13,7 +13,7 @@
 #define SOTTO_ENCODER_CONTRASTIVE_H
 
 #include "data/augment.h"
-#include "encoder/learnt.h"
+#include "encoder/learnt_channel.h"
 #include "nn/arena.h"
 #include "nn/graph.h"
 #include "nn/optimiser.h"
@@ -30,8 +30,9 @@ struct contrastive_settings {
     bool residual;       /* cnn: two more convolutions a level, under a skip */
     const char *augment; /* "line", "photo" or "corrupt" */
     double temperature;  /* of the loss */
-    double l;            /* with eps_pre: radius of the ball in training */
-    double eps_pre;      /* training noise is b = 2l / eps_pre; 0: none */
+    double l;            /* with eps_pre: radius of the domain in training */
+    double eps_pre;      /* training noise is a report's at this epsilon: with
+                            laplace b = 2l / eps_pre; 0: none */
     double inside;       /* without eps_pre: share of records not clipped */
     uint32_t epochs, batch; /* 2 views of each record of a batch; epochs 0:
                                as suits the records */
@@ -119,7 +120,9 @@ struct contrastive_net {
     struct host_pool *pool; /* makes the views */
     struct tensor_backend *backend;
     size_t width, d, batch;
-    double temperature, l;
+    double temperature;
+    enum channel_domain domain; /* that z is clipped to */
+    double l;
     double b; /* training noise; 0: none, and nothing is clipped */
     uint64_t seed;
     struct nn_arena arena;

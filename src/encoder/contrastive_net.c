@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "encoder/contrastive.h"
-#include "encoder/noise.h"
 #include "host/error.h"
 #include "host/wipe.h"
 
@@ -178,7 +177,11 @@ contrastive_net_init(struct contrastive_net *net, const struct learnt *learnt,
                      struct host_pool *pool, struct tensor_backend *backend,
                      struct sotto_error *err)
 {
-    enum sotto_status status;
+    double b = 0;
+    enum sotto_status status =
+        set->eps_pre > 0 ? learnt_noise_scale(learnt, set->common.d, set->l,
+                                              set->eps_pre, &b, err)
+                         : SOTTO_STATUS_OK;
     *net = (struct contrastive_net){
         .pool = pool,
         .backend = backend,
@@ -186,12 +189,13 @@ contrastive_net_init(struct contrastive_net *net, const struct learnt *learnt,
         .d = set->common.d,
         .batch = set->batch < learnt->n ? set->batch : learnt->n,
         .temperature = set->temperature,
+        .domain = learnt->channel->domain,
         .l = set->l,
-        .b = set->eps_pre > 0 ? 2 * set->l / set->eps_pre : 0,
+        .b = b,
         .seed = set->seed,
     };
     nn_arena_init(&net->arena);
-    status = plan_graphs(net, learnt, set, err);
+    status = HOST_THEN(status, plan_graphs(net, learnt, set, err));
     if (status == SOTTO_STATUS_OK) {
         nn_graph_init(&net->encoder, set->seed, 0);
         nn_graph_init(&net->head, set->seed, 1);
@@ -219,12 +223,11 @@ add_noise(struct contrastive_net *net, const float *h, const uint32_t *row,
 {
     size_t n = net->batch, d = net->d;
     float *noise = net->relu; /* not filled yet */
-    net->backend->ops->clip_l1(net->backend, 2 * n, d, (float)net->l, h,
-                               net->z);
+    learnt_clip(net->domain, net->backend, 2 * n, d, net->l, h, net->z);
     for (size_t i = 0; i < n; i++) {
         for (uint32_t view = 0; view < 2; view++) {
-            noise_laplace(net->seed, 2 * epoch + view, row[i], d,
-                          noise + (view * n + i) * d);
+            learnt_noise(net->domain, net->seed, 2 * epoch + view, row[i], d,
+                         noise + (view * n + i) * d);
         }
     }
     for (size_t i = 0; i < 2 * n * d; i++) {
@@ -258,8 +261,8 @@ contrastive_net_run(struct contrastive_net *net, const uint32_t *row,
         net->dz[i] = z[i] > 0 ? net->dz[i] : 0;
     }
     if (net->b > 0) {
-        backend->ops->clip_l1_back(backend, rows, net->d, (float)net->l, h,
-                                   net->dz, dh);
+        learnt_clip_back(net->domain, backend, rows, net->d, net->l, h, net->dz,
+                         dh);
     } else {
         memcpy(dh, net->dz, small * sizeof *dh);
     }

@@ -61,6 +61,10 @@ enum sotto_status
 contrastive_settings_check(struct contrastive_settings *set,
                            struct sotto_error *err)
 {
+    enum sotto_status status = learnt_settings_check(&set->common, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
     if (set->l > 0 && !(set->eps_pre > 0)) {
         return settings_fail(err, "l",
                              "is the ball that eps-pre puts noise in: give "
@@ -74,7 +78,9 @@ contrastive_settings_check(struct contrastive_settings *set,
     }
     set->l = set->l > 0 ? set->l : L_DEFAULT;
     set->inside = set->inside > 0 ? set->inside : INSIDE_DEFAULT;
-    return SOTTO_STATUS_OK;
+    return set->eps_pre > 0
+               ? learnt_channel_check_pre(&set->common, set->eps_pre, err)
+               : SOTTO_STATUS_OK;
 }
 
 /* ---- What x allows ------------------------------------------------------- */

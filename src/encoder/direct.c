@@ -191,23 +191,6 @@ read_ranges(struct direct *direct, struct sotto_error *err)
     return status;
 }
 
-/* Names the setting, which a message about epsilon and delta does not; one
-   about a delta out of its range does. */
-static enum sotto_status
-read_delta(const char *text, uint64_t *ret_delta, struct sotto_error *err)
-{
-    enum sotto_status status =
-        decimal_read_delta(text, strlen(text), ret_delta, err);
-    if (status == SOTTO_STATUS_FORMAT || status == SOTTO_STATUS_LIMIT) {
-        (void)host_fail(err, status, 0,
-                        "delta %.80s: delta must be a plain decimal number "
-                        "from 0.000000000001 to 0.01, such as 0.000001, with "
-                        "at most 7 digits before the point and 12 after it",
-                        text);
-    }
-    return host_about(status, err, SOTTO_ABOUT_SETTING, "delta");
-}
-
 static enum sotto_status
 check_options(struct direct *direct, struct sotto_error *err)
 {
@@ -215,7 +198,7 @@ check_options(struct direct *direct, struct sotto_error *err)
     enum sotto_status status =
         decimal_read_eps(eps, strlen(eps), &direct->eps, err);
     if (status == SOTTO_STATUS_OK && delta != NULL) {
-        status = read_delta(delta, &direct->delta, err);
+        status = rebudget_read_delta(delta, &direct->delta, err);
     }
     status = HOST_THEN(status, choose_columns(direct, err));
     status = HOST_THEN(status, read_ranges(direct, err));

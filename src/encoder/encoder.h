@@ -60,8 +60,9 @@ struct encoder {
     size_t own_size; /* of what the settings fill */
     bool robust;     /* learnt ones: numbers are scaled so that no outlier moves
                         the others, and cut (schema/column.h) */
-    const char *base; /* another kind, whose settings but the late ones it takes
-                         too, to hand them on; NULL: none */
+    const char *base; /* another kind, whose settings but the late and the
+                         unshared ones it takes too, to hand them on; NULL:
+                         none */
     /* Checks settings against each other, without a table, and sets defaults
        that depend on others; NULL: there is nothing to check. */
     enum sotto_status (*check)(const struct encoder_job *job, void *own,

@@ -2,7 +2,8 @@
  * identity.c: no encoder: the columns themselves, brought to one ball.
  *
  *     z = r g x       g: numbers get variance 1, categories stay 0 and 1
- *                     r: the share `inside` of rows has |z|_1 <= 1
+ *                     r: the share `inside` of rows has |z|_1 <= 1, or the norm
+ *                     of another channel's domain; in a cube, r_i: of each x_i
  *
  * The mechanism that the papers call Laplace on the record: the baseline that
  * every learnt one is to beat. And what a codebook of columns is made on, whose
@@ -12,9 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "encoder/learnt.h"
+#include "encoder/learnt_channel.h"
 #include "host/error.h"
-#include "host/sort.h"
 
 #define WIDTH_MAX ((size_t)1024) /* a device has its square in weights */
 #define INSIDE "0.9"
@@ -27,7 +27,7 @@ struct settings {
 #define AT(field) offsetof(struct settings, field)
 
 static const struct setting settings[] = {
-    LEARNT_LATE_SETTINGS(settings),
+    LEARNT_COMMON_SETTINGS(settings),
     {.name = "inside",
      SETTING_NUMBER,
      AT(inside),
@@ -38,30 +38,17 @@ static const struct setting settings[] = {
      .late = true},
     SETTING_END};
 
-/* Finds 1 / the norm that the share `inside` of the rows does not exceed. */
-static enum sotto_status
-find_scale(const struct learnt *learnt, double inside, double *ret_r,
-           struct sotto_error *err)
+/* x_i of a row: a learnt_entry_fn. */
+static double
+find_entry(const void *context, size_t row, size_t i)
 {
-    double *norm = calloc(learnt->n, sizeof *norm), at;
-    if (norm == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < learnt->n; i++) {
-        for (size_t j = 0; j < learnt->width; j++) {
-            norm[i] += fabs((double)learnt->x[i * learnt->width + j]);
-        }
-    }
-    host_sort_doubles(norm, learnt->n);
-    at = norm[(size_t)ceil(inside * (double)learnt->n) - 1];
-    *ret_r = at > 0 ? 1 / (at * (1 + 1e-6)) : 1; /* floats round, too */
-    free(norm);
-    return SOTTO_STATUS_OK;
+    const struct learnt *learnt = context;
+    return (double)learnt->x[row * learnt->width + i];
 }
 
 /* Writes the files; `diagonal` is room for two layers' weights and biases. */
 static enum sotto_status
-write_files(const struct learnt *learnt, double inside, double r,
+write_files(const struct learnt *learnt, double inside, const double *r,
             float *diagonal, struct sotto_error *err)
 {
     uint32_t width = (uint32_t)learnt->width;
@@ -87,7 +74,8 @@ write_files(const struct learnt *learnt, double inside, double r,
         return host_fail_memory(err);
     }
     for (size_t i = 0; i < width; i++) {
-        double gain = r * (learnt->gain != NULL ? (double)learnt->gain[i] : 1);
+        double gain =
+            r[i] * (learnt->gain != NULL ? (double)learnt->gain[i] : 1);
         diagonal[i * width + i] = (float)gain;
         back[i * width + i] = (float)(1 / gain);
     }
@@ -99,12 +87,21 @@ write_files(const struct learnt *learnt, double inside, double r,
 }
 
 static enum sotto_status
+check_identity(const struct encoder_job *job, void *own,
+               struct sotto_error *err)
+{
+    struct settings *set = own;
+    (void)job;
+    return learnt_settings_check(&set->common, err);
+}
+
+static enum sotto_status
 fit_identity(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     const struct settings *set = own;
     struct learnt learnt = {0};
     float *diagonal = NULL;
-    double r = 1;
+    double *r = NULL;
     enum sotto_status status = learnt_begin(&learnt, job, &set->common, err);
     if (status == SOTTO_STATUS_OK && learnt.width > WIDTH_MAX) {
         status = host_remedy(
@@ -114,8 +111,15 @@ fit_identity(const struct encoder_job *job, void *own, struct sotto_error *err)
                       learnt.width, WIDTH_MAX),
             err, "drop");
     }
-    status = HOST_THEN(status, find_scale(&learnt, set->inside, &r, err));
     if (status == SOTTO_STATUS_OK) {
+        r = calloc(learnt.width, sizeof *r);
+        status = r != NULL
+                     ? learnt_find_scales(learnt.channel->domain, learnt.n,
+                                          learnt.width, set->inside, find_entry,
+                                          &learnt, r, err)
+                     : host_fail_memory(err);
+    }
+    if (status == SOTTO_STATUS_OK && r != NULL) {
         learnt.set.d = (uint32_t)learnt.width;
         diagonal = calloc(2 * learnt.width * learnt.width + learnt.width,
                           sizeof *diagonal);
@@ -124,6 +128,7 @@ fit_identity(const struct encoder_job *job, void *own, struct sotto_error *err)
                      : host_fail_memory(err);
     }
     free(diagonal);
+    free(r);
     learnt_clear(&learnt);
     return status;
 }
@@ -137,5 +142,6 @@ const struct encoder encoder_identity = {
     .settings = settings,
     .own_size = sizeof(struct settings),
     .robust = true,
+    .check = check_identity,
     .fit = fit_identity,
 };

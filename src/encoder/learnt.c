@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "base/decimal.h"
 #include "client/opened.h"
+#include "encoder/learnt_channel.h"
 #include "host/error.h"
 #include "host/pool.h"
 #include "host/wipe.h"
@@ -33,6 +34,7 @@ check_settings(struct learnt *learnt, struct sotto_error *err)
     struct learnt_settings *set = &learnt->set;
     const struct sotto_train_options *options = learnt->job->options;
     enum sotto_status status = rebudget_check_channel(set->label_channel, err);
+    status = HOST_THEN(status, learnt_settings_check(set, err));
     if (status != SOTTO_STATUS_OK) {
         return status;
     }
@@ -267,6 +269,7 @@ learnt_begin(struct learnt *learnt, const struct encoder_job *job,
     status = HOST_THEN(status, fit_columns(learnt, err));
     status = HOST_THEN(status, find_blocks(learnt, err));
     status = HOST_THEN(status, split_budget(learnt, err));
+    status = HOST_THEN(status, learnt_channel_begin(learnt, err));
     status = HOST_THEN(status, fill_x(learnt, err));
     if (status == SOTTO_STATUS_OK && job->encoder->robust) {
         status = even_x(learnt, err);

@@ -23,7 +23,10 @@
 struct learnt_settings {
     double lambda; /* 0: not given */
     const char *label_channel;
-    uint32_t d, steps;
+    const char *channel; /* NULL: laplace */
+    const char *delta;   /* NULL: not given */
+    uint32_t d;
+    uint32_t steps; /* 0: as suits the channel */
 };
 
 /* Their rows; the kinds differ in d, and one has no choice of it. */
@@ -31,12 +34,21 @@ struct learnt_settings {
 #define LEARNT_SETTINGS(own, d_initial)                                        \
     {.name = "d", SETTING_WHOLE, offsetof(struct own, common.d), 1,            \
      CHANNEL_D_MAX, d_initial, "numbers in the representation"},               \
-    LEARNT_LATE_SETTINGS(own)
-#define LEARNT_LATE_SETTINGS(own)                                              \
+    LEARNT_COMMON_SETTINGS(own)
+#define LEARNT_COMMON_SETTINGS(own)                                            \
+    {.name = "channel", SETTING_TEXT, offsetof(struct own, common.channel), 0, \
+     0, "laplace", "the record's: laplace, gaussian or duchi", "CHANNEL",      \
+     .unshared = true},                                                        \
+    {.name = "delta", SETTING_TEXT, offsetof(struct own, common.delta), 0, 0,  \
+     NULL,                                                                     \
+     "with gaussian: the report's delta, a decimal\n"                          \
+     "far below one in the number of people", "D", .unshared = true},          \
     LEARNT_LABEL_SETTINGS(own),                                                \
     {.name = "steps", SETTING_WHOLE, offsetof(struct own, common.steps), 1,    \
-     CHANNEL_L_MAX, "4096", "the lattice's radius", .late = true}
-/* Of these, what a kind takes whose reports are of no lattice. */
+     CHANNEL_L_MAX, NULL,                                                      \
+     "the radius of the channel's domain, in whole\n"                          \
+     "numbers (4096; with gaussian 256)", .late = true}
+/* Of these, what a kind takes whose reports are codes. */
 #define LEARNT_LABEL_SETTINGS(own)                                             \
     {.name = "lambda", SETTING_NUMBER, offsetof(struct own, common.lambda),    \
      0.000001, 0.999999, NULL,                                                 \
@@ -56,6 +68,8 @@ struct learnt {
     struct schema schema;
     size_t label; /* of the chosen columns; SIZE_MAX: none */
     uint64_t eps, eps_x, eps_y;
+    const struct channel *channel; /* of the record */
+    uint64_t delta;                /* 0: the channel takes none */
     struct analyst_block *block;
     size_t blocks;
     float *x;    /* n rows of width: people's records, wiped at the end */
@@ -65,6 +79,11 @@ struct learnt {
     struct host_pool *pool;
     struct tensor_backend *backend;
 };
+
+/* Checks channel and delta against each other, and sets the channel's own
+   defaults. Statuses: USAGE, BUDGET, FORMAT, LIMIT. */
+SOTTO_CHECKED enum sotto_status
+learnt_settings_check(struct learnt_settings *set, struct sotto_error *err);
 
 /* Checks the options, fits the columns, fills x, starts the job's threads;
    `job` must outlive it. Clear it in any case. Statuses: USAGE, BUDGET, FORMAT,

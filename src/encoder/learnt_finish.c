@@ -2,6 +2,8 @@
  * learnt_finish.c: from a trained encoder and decoder to the two files.
  *
  *     part 1   lattice, laplace   z[0..d)      features   eps_x
+ *              ball, gaussian
+ *              cube, duchi
  *     part 2   symbols, flip      the label    label      eps_y
  *
  * Of codes part 1 is another: symbols, flip, the largest of the scores.
@@ -57,7 +59,8 @@ features_part(const struct learnt *learnt, const struct learnt_result *result)
         part.factor[0].k = (uint32_t)result->codes;
         part.factors = 1;
     } else {
-        part.channel = "laplace";
+        part.channel = learnt->channel->name;
+        part.delta = learnt->delta;
         part.d = learnt->set.d;
         part.l = learnt->set.steps;
     }
@@ -185,6 +188,7 @@ write_analyst(const struct learnt *learnt, const struct learnt_result *result,
                                   .prior = q,
                                   .points = learnt->n,
                                   .width = point_width(learnt, result),
+                                  .domain = learnt->channel->domain,
                                   .l = learnt->set.steps,
                                   .facts = result->facts};
     if (result->codes > 0) {

@@ -12,4 +12,8 @@
 void noise_laplace(uint64_t seed, uint32_t epoch, uint32_t row, size_t d,
                    float *ret_noise);
 
+/* Likewise standard normal noise. */
+void noise_normal(uint64_t seed, uint32_t epoch, uint32_t row, size_t d,
+                  float *ret_noise);
+
 #endif

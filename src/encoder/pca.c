@@ -3,7 +3,8 @@
  *
  *     mean, C = (1/n) sum (x - mean)(x - mean)^T          C v_i = w_i v_i
  *     t_i = v_i . (x - mean)                              whitened: / sqrt(w_i)
- *     z = r t       r: the share `inside` of rows has |z|_1 <= 1
+ *     z = r t       r: the share `inside` of rows has |z|_1 <= 1, or the norm
+ *                   of another channel's domain; in a cube, r_i: of each t_i
  *     x ~ mean + sum t_i v_i                              the least squares
  *
  * Not private towards the auxiliary data, and both files say so.
@@ -12,9 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/learnt.h"
+#include "encoder/learnt_channel.h"
 #include "host/error.h"
-#include "host/sort.h"
 #include "host/wipe.h"
 #include "tensor/symmetric.h"
 #include "tensor/tensor.h"
@@ -56,7 +56,7 @@ struct pca {
     double *mean;     /* width */
     double *vector;   /* C, then its eigenvectors, one a row */
     double *variance; /* eigenvalues, falling */
-    double r;
+    double *r;        /* d */
     float *encoder, *decoder; /* weights, then biases */
 };
 
@@ -144,40 +144,27 @@ check_rank(const struct pca *pca, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
-/* |t|_1 of a row, gains included. */
+/* t_i of a row, gain included: a learnt_entry_fn. */
 static double
-norm_of(const struct pca *pca, const float *x)
+find_entry(const void *context, size_t row, size_t i)
 {
+    const struct pca *pca = context;
     size_t width = pca->learnt->width;
-    double norm = 0;
-    for (size_t i = 0; i < pca->learnt->set.d; i++) {
-        const double *v = pca->vector + i * width;
-        double t = 0;
-        for (size_t j = 0; j < width; j++) {
-            t += v[j] * (x[j] - pca->mean[j]);
-        }
-        norm += fabs(t * gain_of(pca, i));
+    const float *x = pca->learnt->x + row * width;
+    const double *v = pca->vector + i * width;
+    double t = 0;
+    for (size_t j = 0; j < width; j++) {
+        t += v[j] * (x[j] - pca->mean[j]);
     }
-    return norm;
+    return t * gain_of(pca, i);
 }
 
-/* 1 / the norm that the share `inside` does not exceed. */
 static enum sotto_status
 find_scale(struct pca *pca, struct sotto_error *err)
 {
     const struct learnt *learnt = pca->learnt;
-    double *norm = calloc(learnt->n, sizeof *norm), at;
-    if (norm == NULL) {
-        return host_fail_memory(err);
-    }
-    for (size_t i = 0; i < learnt->n; i++) {
-        norm[i] = norm_of(pca, learnt->x + i * learnt->width);
-    }
-    host_sort_doubles(norm, learnt->n);
-    at = norm[(size_t)ceil(pca->set->inside * (double)learnt->n) - 1];
-    pca->r = at > 0 ? 1 / (at * (1 + 1e-6)) : 1; /* floats round, too */
-    free(norm);
-    return SOTTO_STATUS_OK;
+    return learnt_find_scales(learnt->channel->domain, learnt->n, learnt->set.d,
+                              pca->set->inside, find_entry, pca, pca->r, err);
 }
 
 /* z = W (x - mean) has the bias -W mean; the way back W' z + mean. */
@@ -187,7 +174,7 @@ fill_layers(struct pca *pca)
     size_t d = pca->learnt->set.d, width = pca->learnt->width;
     for (size_t i = 0; i < d; i++) {
         const double *v = pca->vector + i * width;
-        double gain = pca->r * gain_of(pca, i), bias = 0;
+        double gain = pca->r[i] * gain_of(pca, i), bias = 0;
         for (size_t j = 0; j < width; j++) {
             pca->encoder[i * width + j] = (float)(gain * v[j]);
             pca->decoder[j * d + i] = (float)(v[j] / gain);
@@ -230,10 +217,11 @@ fit(struct pca *pca, struct sotto_error *err)
     pca->mean = calloc(width, sizeof *pca->mean);
     pca->vector = calloc(width, width * sizeof *pca->vector);
     pca->variance = calloc(width, sizeof *pca->variance);
+    pca->r = calloc(d, sizeof *pca->r);
     pca->encoder = calloc(d, (width + 1) * sizeof *pca->encoder);
     pca->decoder = calloc(width, (d + 1) * sizeof *pca->decoder);
     if (pca->mean == NULL || pca->vector == NULL || pca->variance == NULL ||
-        pca->encoder == NULL || pca->decoder == NULL) {
+        pca->r == NULL || pca->encoder == NULL || pca->decoder == NULL) {
         return host_fail_memory(err);
     }
     find_mean(pca);
@@ -300,6 +288,7 @@ pca_clear(struct pca *pca)
     free(pca->mean);
     free(pca->vector);
     free(pca->variance);
+    free(pca->r);
     free(pca->encoder);
     free(pca->decoder);
 }
@@ -313,6 +302,14 @@ is_given(const struct encoder_job *job, const char *name)
         }
     }
     return false;
+}
+
+static enum sotto_status
+check_pca(const struct encoder_job *job, void *own, struct sotto_error *err)
+{
+    struct settings *set = own;
+    (void)job;
+    return learnt_settings_check(&set->common, err);
 }
 
 static enum sotto_status
@@ -338,5 +335,6 @@ const struct encoder encoder_pca = {
              .example = "d=2"},
     .settings = settings,
     .own_size = sizeof(struct settings),
+    .check = check_pca,
     .fit = fit_pca,
 };

@@ -32,7 +32,7 @@ encoder_find(const struct encoder *const *registry, const char *name)
 static bool
 is_taken(const struct encoder *encoder, const struct setting *setting)
 {
-    return !setting->late &&
+    return !setting->late && !setting->unshared &&
            settings_find(encoder->settings, setting->name) == NULL;
 }
 

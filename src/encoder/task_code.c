@@ -37,9 +37,11 @@ task_norm(enum task_ball ball, size_t width, const double *z)
 {
     double norm = 0;
     for (size_t i = 0; i < width; i++) {
-        norm += ball == TASK_BALL_L1 ? fabs(z[i]) : z[i] * z[i];
+        norm = ball == TASK_BALL_CUBE ? fmax(norm, fabs(z[i]))
+               : ball == TASK_BALL_L1 ? norm + fabs(z[i])
+                                      : norm + z[i] * z[i];
     }
-    return ball == TASK_BALL_L1 ? norm : sqrt(norm);
+    return ball == TASK_BALL_L2 ? sqrt(norm) : norm;
 }
 
 void
@@ -47,18 +49,25 @@ task_clip(enum task_ball ball, double radius, size_t width, double *z)
 {
     double norm = task_norm(ball, width, z);
     for (size_t i = 0; norm > radius && i < width; i++) {
-        z[i] *= radius / norm;
+        z[i] = ball == TASK_BALL_CUBE ? fmax(-radius, fmin(radius, z[i]))
+                                      : z[i] * (radius / norm);
     }
 }
 
 /* From dL/dc to dL/dz, in place: outside, with n the norm's gradient (the signs
-   of z, or z / |z|_2), (R / |z|) (g - n (g . z) / |z|). */
+   of z, or z / |z|_2), (R / |z|) (g - n (g . z) / |z|); in a cube 0. */
 static void
 slope_of_clip(enum task_ball ball, double radius, size_t width, const double *z,
               double *g)
 {
     double norm = task_norm(ball, width, z), along = 0;
     if (norm <= radius) {
+        return;
+    }
+    if (ball == TASK_BALL_CUBE) {
+        for (size_t i = 0; i < width; i++) {
+            g[i] = fabs(z[i]) > radius ? 0 : g[i];
+        }
         return;
     }
     for (size_t i = 0; i < width; i++) {

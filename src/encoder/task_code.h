@@ -5,11 +5,12 @@
  *     y^ = mean y + D (c + w - mean c),   D = Cov(y, c) (Cov(c) + s2 I)^-1
  *
  * The clip is the device's, domain_lattice's and domain_ball's: z where |z| is
- * at most R, else R z / |z|. Two points of the ball are at most 2R apart, so
- * for Laplace noise (L1) the ratio is 2 (2 / eps)^2 = 8 / eps^2; a mechanism's
- * is the variance of its channel's own discrete noise over l^2, which differs
- * by about eps^2 / (48 l^2) of itself (docs/task-aware.md). For any encoder,
- * not only the task-aware one, and any y: x itself, or a task's outputs K x.
+ * at most R, else R z / |z|; or domain_cube's, each number to [-R, R]. Two
+ * points of the ball are at most 2R apart, so for Laplace noise (L1) the ratio
+ * is 2 (2 / eps)^2 = 8 / eps^2; a mechanism's is the variance of its channel's
+ * own discrete noise over l^2, which differs by about eps^2 / (48 l^2) of
+ * itself (docs/task-aware.md). For any encoder, not only the task-aware one,
+ * and any y: x itself, or a task's outputs K x.
  *
  * The loss is exact in the noise: nothing is drawn.
  */
@@ -21,7 +22,9 @@
 
 #include "sotto/sotto.h"
 
-enum task_ball { TASK_BALL_L1 = 0, TASK_BALL_L2 = 1 };
+/* In a cube the norm is the largest number's size, and each number is clipped
+   by itself. */
+enum task_ball { TASK_BALL_L1 = 0, TASK_BALL_L2 = 1, TASK_BALL_CUBE = 2 };
 
 /* 8 / eps^2. */
 double task_laplace_ratio(double eps);
@@ -73,7 +76,7 @@ task_code_loss(const struct task_code *code, const struct task_rows *rows,
 /* The device's clip of one code, in place. */
 void task_clip(enum task_ball ball, double radius, size_t width, double *z);
 
-/* |z|, by the ball: in L1 or L2. */
+/* |z|, by the ball: in L1 or L2, or the largest number's. */
 double task_norm(enum task_ball ball, size_t width, const double *z);
 
 /* The radii that are tried: |z| at quantiles 0.02 to 1 of the rows, rising;

@@ -26,6 +26,7 @@
 #include "base/decimal.h"
 #include "encode/encode.h"
 #include "encode/flush.h"
+#include "encoder/learnt_channel.h"
 #include "encoder/task_cells.h"
 #include "encoder/task_ground.h"
 #include "encoder/task_posterior.h"
@@ -502,9 +503,10 @@ static enum sotto_status
 check_settings(const struct encoder_job *job, void *own,
                struct sotto_error *err)
 {
-    const struct settings *set = own;
+    struct settings *set = own;
+    enum sotto_status status = learnt_settings_check(&set->common, err);
     (void)job;
-    return task_given_check(&set->given, err);
+    return HOST_THEN(status, task_given_check(&set->given, err));
 }
 
 static enum sotto_status

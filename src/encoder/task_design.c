@@ -24,6 +24,7 @@
 struct candidate {
     double left_out; /* INFINITY: there is none */
     double r, radius;
+    double predicted;
 };
 
 struct search {
@@ -101,6 +102,29 @@ fill_z(struct search *search, size_t kept)
 
 /* ---- Candidates ---------------------------------------------------------- */
 
+/* The variance of the noise on each of `kept` numbers. */
+static double
+ratio_of(const struct task_design_wanted *wanted, size_t kept)
+{
+    return wanted->ratios != NULL ? wanted->ratios[kept - 1] : wanted->ratio;
+}
+
+/* The scales that a candidate begins with, before it is divided by its radius.
+ */
+static void
+fill_scales(struct search *search, size_t kept, double r)
+{
+    const struct task_design_wanted *wanted = search->wanted;
+    bool water = wanted->ball == TASK_BALL_L1;
+    if (water) {
+        (void)task_water_fill(search->lambda, search->most,
+                              wanted->ratio * r * r, search->squares);
+    }
+    for (size_t j = 0; j < kept; j++) {
+        search->scale[j] = water ? sqrt(search->squares[j]) : 1;
+    }
+}
+
 /* The water-filling of one r, at every clip. */
 static enum sotto_status
 try_radius(struct search *search, double r, struct sotto_error *err)
@@ -114,9 +138,7 @@ try_radius(struct search *search, double r, struct sotto_error *err)
     if (kept == 0) {
         return SOTTO_STATUS_OK;
     }
-    for (size_t i = 0; i < kept; i++) {
-        search->scale[i] = sqrt(search->squares[i]);
-    }
+    fill_scales(search, kept, r);
     fill_z(search, kept);
     status = task_radii(search->z, search->rows, kept, wanted->ball, radius,
                         &radii, err);
@@ -126,9 +148,70 @@ try_radius(struct search *search, double r, struct sotto_error *err)
             task_fitting_fit(&search->fitting, search->z, kept, wanted->ball,
                              radius[i], wanted->ratio, &loss, &left_out, err);
         if (status == SOTTO_STATUS_OK && left_out < best->left_out) {
-            *best = (struct candidate){left_out, r, radius[i]};
+            double c = wanted->ratio * r * r;
+            *best = (struct candidate){
+                left_out, r, radius[i],
+                task_water_loss(search->lambda, search->count, c)};
         }
     }
+    return status;
+}
+
+/* Norms of v's first Z directions, for every Z, at the quantiles that
+   task_radii tries: radius[i * most + Z - 1]. In the noise's own measure: what
+   is larger for more numbers counts as a larger radius. */
+static enum sotto_status
+find_radii(struct search *search, double *radius, size_t *ret_radii,
+           struct sotto_error *err)
+{
+    const struct task_design_wanted *wanted = search->wanted;
+    size_t most = search->most;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    for (size_t kept = 1; status == SOTTO_STATUS_OK && kept <= most; kept++) {
+        double own[TASK_RADII];
+        fill_scales(search, kept, 1);
+        fill_z(search, kept);
+        status = task_radii(search->z, search->rows, kept, wanted->ball, own,
+                            ret_radii, err);
+        for (size_t i = 0; status == SOTTO_STATUS_OK && i < *ret_radii; i++) {
+            radius[i * most + kept - 1] =
+                own[i] * sqrt(ratio_of(wanted, kept) / ratio_of(wanted, 1));
+        }
+    }
+    return status;
+}
+
+/* Equal scales: for every clip as many directions as task_gaussian_keep has. */
+static enum sotto_status
+try_equal(struct search *search, struct sotto_error *err)
+{
+    const struct task_design_wanted *wanted = search->wanted;
+    double multiplier = sqrt(ratio_of(wanted, 1)) / 2;
+    double *radius = calloc(search->most, TASK_RADII * sizeof *radius);
+    size_t radii = 0;
+    enum sotto_status status = radius != NULL
+                                   ? find_radii(search, radius, &radii, err)
+                                   : host_fail_memory(err);
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < radii; i++) {
+        const double *own = radius + i * search->most;
+        double loss = 0, left_out = 0, predicted = 0, at;
+        size_t kept = task_gaussian_keep(search->lambda, search->most,
+                                         multiplier, own, &predicted);
+        struct candidate *best = &search->candidate[kept - 1];
+        at = own[kept - 1] * sqrt(ratio_of(wanted, 1) / ratio_of(wanted, kept));
+        for (size_t j = search->most; j < search->count; j++) {
+            predicted += search->lambda[j];
+        }
+        fill_scales(search, kept, 1);
+        fill_z(search, kept);
+        status =
+            task_fitting_fit(&search->fitting, search->z, kept, wanted->ball,
+                             at, ratio_of(wanted, kept), &loss, &left_out, err);
+        if (status == SOTTO_STATUS_OK && left_out < best->left_out) {
+            *best = (struct candidate){left_out, at, at, predicted};
+        }
+    }
+    free(radius);
     return status;
 }
 
@@ -202,11 +285,10 @@ keep_best(struct task_design *design, const struct search *search, size_t kept,
           const struct candidate *from, double loss, double left_out)
 {
     if (is_better(design, kept, left_out)) {
-        double c = search->wanted->ratio * from->r * from->r;
         memcpy(design->scale, search->scale, kept * sizeof *search->scale);
         design->kept = kept;
         design->r = from->r;
-        design->predicted = task_water_loss(search->lambda, search->count, c);
+        design->predicted = from->predicted;
         design->loss = loss;
         design->left_out = left_out;
     }
@@ -220,10 +302,9 @@ refine(struct search *search, size_t kept, const struct candidate *from,
     size_t steps = wanted->plain ? 1 : STEPS_MOST;
     double loss = 0, left_out = 0;
     enum sotto_status status = SOTTO_STATUS_OK;
-    (void)task_water_fill(search->lambda, search->most,
-                          wanted->ratio * from->r * from->r, search->squares);
+    fill_scales(search, kept, from->r);
     for (size_t j = 0; j < kept; j++) {
-        search->scale[j] = sqrt(search->squares[j]) / from->radius;
+        search->scale[j] /= from->radius;
         search->step[j] = STEP_FIRST;
         search->last[j] = 0;
     }
@@ -231,7 +312,7 @@ refine(struct search *search, size_t kept, const struct candidate *from,
         fill_z(search, kept);
         status =
             task_fitting_fit(&search->fitting, search->z, kept, wanted->ball, 1,
-                             wanted->ratio, &loss, &left_out, err);
+                             ratio_of(wanted, kept), &loss, &left_out, err);
         if (status == SOTTO_STATUS_OK) {
             keep_best(design, search, kept, from, loss, left_out);
             find_slope(search, kept);
@@ -271,7 +352,12 @@ task_design_find(struct task_design *design, const double *v, size_t rows,
         goto done;
     }
     status = search_give(&search, err);
-    for (size_t i = 0; status == SOTTO_STATUS_OK && i < RADII; i++) {
+    if (status == SOTTO_STATUS_OK && wanted->ball != TASK_BALL_L1) {
+        status = try_equal(&search, err);
+    }
+    for (size_t i = 0;
+         status == SOTTO_STATUS_OK && i < RADII && wanted->ball == TASK_BALL_L1;
+         i++) {
         status = try_radius(&search, r, err);
         r *= sqrt(2);
     }

@@ -2,7 +2,7 @@
  * task_learnt.c: the learnt task-aware mechanism: settings, and what is made of
  * the trained weights.
  *
- * The device's lattice is the unit ball, and so is a net's: nothing is to be
+ * The device's domain has radius 1, and so has a net's: nothing is to be
  * scaled. Not private towards the auxiliary data (ERRATA 1), and both files say
  * so.
  */
@@ -28,7 +28,7 @@ static const struct setting settings[] = {
     SETTING("d", WHOLE, AT(common.d), 1, CHANNEL_D_MAX, NULL, NULL,
             "numbers in the representation (1, 2, 4, ... as\n"
             "long as the loss on rows held out falls)"),
-    LEARNT_LATE_SETTINGS(task_settings),
+    LEARNT_COMMON_SETTINGS(task_settings),
     SETTING("hidden", LIST, AT(hidden), 1, 65536, NULL, NULL,
             "units of the encoder's hidden layers; the decoder\n"
             "has them backwards (none)"),
@@ -61,9 +61,15 @@ static const struct setting settings[] = {
 static enum sotto_status
 check_task(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
-    const struct task_settings *set = own;
+    struct task_settings *set = own;
     struct task_aim aim = {0};
-    enum sotto_status status;
+    enum sotto_status status = learnt_settings_check(&set->common, err);
+    if (status == SOTTO_STATUS_OK && set->eps_pre > 0) {
+        status = learnt_channel_check_pre(&set->common, set->eps_pre, err);
+    }
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
     if (set->targets + set->weighteds == 0 && set->model == NULL) {
         return settings_fail(err, "target",
                              "is missing: say what reports are for, by target, "

@@ -13,7 +13,7 @@
 #ifndef SOTTO_ENCODER_TASK_LEARNT_H
 #define SOTTO_ENCODER_TASK_LEARNT_H
 
-#include "encoder/learnt.h"
+#include "encoder/learnt_channel.h"
 #include "nn/arena.h"
 #include "nn/graph.h"
 #include "nn/train.h"
@@ -40,8 +40,9 @@ struct task_shape {
     size_t blocks;
     const struct task_block *rebuilt; /* of x^ */
     size_t rebuilts;
-    double l; /* radius of the ball that h is clipped to; 0: it is not */
-    double b; /* scale of the noise, 2l / eps for a report's; 0: there is none.
+    enum channel_domain domain; /* that h is clipped to; its noise */
+    double l;                   /* its radius; 0: h is not clipped */
+    double b; /* scale of the noise, 2l / eps for laplace; 0: there is none.
                  Any eps: what a channel allows is not asked here */
     uint64_t seed;
     size_t batch; /* the most rows of a step */
@@ -74,8 +75,9 @@ double task_net_b(const struct task_net *net);
 void task_net_set_b(struct task_net *net, double b);
 /* Another radius; 0: no clip. */
 void task_net_set_l(struct task_net *net, double l);
-/* Scales the encoder's last layer so that the mean of |h|_1 over n rows of
-   `all` is `share` of l: a record far outside the ball has hardly a gradient.
+/* Scales the encoder's last layer so that the mean of |h|, in the domain's
+   norm, over n rows of `all` is `share` of l: a record far outside has hardly a
+   gradient.
  */
 void task_net_center(struct task_net *net, const float *all,
                      const uint32_t *row, size_t n, double share);
@@ -293,7 +295,9 @@ void task_words_end(char words[TASK_WORDS_SIZE], size_t size);
 /* ---- task_learnt_make.c: from a table to the best net ----------------------
  */
 
-#define TASK_RADIUS 1.0 /* of the ball that nets learn in: the device's own */
+#define TASK_RADIUS                                                            \
+    1.0 /* of the domain nets learn in: the device's own                       \
+         */
 #define TASK_TRIED_MAX 8u
 
 struct task_settings {

@@ -349,8 +349,8 @@ shape_net(const struct task_making *making, size_t d, struct net_layers *layers)
                                .blocks = aim->blocks,
                                .rebuilt = aim->rebuilt,
                                .rebuilts = aim->rebuilts,
+                               .domain = making->learnt.channel->domain,
                                .l = TASK_RADIUS,
-                               .b = 2 * TASK_RADIUS / set->eps_pre,
                                .seed = set->seed,
                                .batch = set->batch};
     shape.function = function_layers(making, &shape.functions);
@@ -398,8 +398,13 @@ train_net(struct task_making *making, size_t d, struct task_net *net,
                              .stream = STREAM_EPOCH,
                              .what = "training"};
     char key[2 * LEARNT_KEY_SIZE], *checkpoint = NULL;
-    enum sotto_status status =
-        task_net_init(net, &shape, making->learnt.backend, err);
+    enum sotto_status status = learnt_noise_scale(
+        &making->learnt, d, TASK_RADIUS, set.eps_pre, &shape.b, err);
+    if (status != SOTTO_STATUS_OK) {
+        *net = (struct task_net){0};
+        return status;
+    }
+    status = task_net_init(net, &shape, making->learnt.backend, err);
     status = HOST_THEN(status, task_net_begin(net, &data, err));
     set.common.d = (uint32_t)d;
     if (status == SOTTO_STATUS_OK) {

@@ -5,18 +5,18 @@
  *     h = encoder(x)
  *     phi = nu(h) = h min(1, l / |h|_1)       P0 Eq. 4, as the device's lattice
  *     z = phi + b noise                       noise ~ Laplace(0, 1)
+ *             or the clip and the noise of another channel (learnt_channel.h)
  *     x^ = decoder(z),  y^ = f(x^)
  *     loss = sum over blocks of weight loss(y^, y), and of weight loss(x^, x)
  *
- * phi lies in the L1 ball of radius l whatever x is, so that b = 2l / eps is
- * the Laplace mechanism's for any two records (invariant 1): no sensitivity is
- * measured, and no weight need be kept small for it.
+ * phi lies in the domain of radius l whatever x is, so that b, in the L1 ball
+ * 2l / eps, is the mechanism's for any two records (invariant 1): no
+ * sensitivity is measured, and no weight need be kept small for it.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/noise.h"
 #include "encoder/task_learnt.h"
 #include "host/error.h"
 #include "host/wipe.h"
@@ -238,22 +238,14 @@ task_loss(struct tensor_backend *backend, const struct task_block *block,
 
 /* ---- Forward ------------------------------------------------------------- */
 
-static double
-norm_of(const float *h, size_t d)
-{
-    double norm = 0;
-    for (size_t i = 0; i < d; i++) {
-        norm += fabs((double)h[i]);
-    }
-    return norm;
-}
-
 static size_t
 count_clipped(const struct task_net *net, const float *h, size_t n)
 {
+    const struct task_shape *shape = &net->shape;
     size_t clipped = 0;
-    for (size_t i = 0; net->shape.l > 0 && i < n; i++) {
-        clipped += norm_of(h + i * net->shape.d, net->shape.d) > net->shape.l;
+    for (size_t i = 0; shape->l > 0 && i < n; i++) {
+        clipped +=
+            learnt_norm(shape->domain, h + i * shape->d, shape->d) > shape->l;
     }
     return clipped;
 }
@@ -268,13 +260,14 @@ encode_rows(struct task_net *net, const uint32_t *row, size_t n, uint32_t draw,
     const float *h =
         nn_graph_forward(&net->encoder, net->backend, net->x, n, training);
     if (net->shape.l > 0) {
-        net->backend->ops->clip_l1(net->backend, n, d, (float)net->shape.l, h,
-                                   net->phi);
+        learnt_clip(net->shape.domain, net->backend, n, d, net->shape.l, h,
+                    net->phi);
     } else {
         memcpy(net->phi, h, n * d * sizeof *h);
     }
     for (size_t i = 0; i < n; i++) {
-        noise_laplace(net->shape.seed, draw, row[i], d, net->noise + i * d);
+        learnt_noise(net->shape.domain, net->shape.seed, draw, row[i], d,
+                     net->noise + i * d);
     }
     for (size_t i = 0; i < n * d; i++) {
         net->z[i] = (float)(net->phi[i] + b * net->noise[i]);
@@ -343,11 +336,13 @@ task_net_center(struct task_net *net, const float *all, const uint32_t *row,
     double sum = 0, factor;
     for (size_t i = 0; i < n; i += net->reserved) {
         size_t rows = n - i < net->reserved ? n - i : net->reserved;
+        const float *h;
         net->backend->ops->gather(net->backend, rows, net->shape.width, all,
                                   row + i, net->x);
-        sum += norm_of(
-            nn_graph_forward(&net->encoder, net->backend, net->x, rows, false),
-            rows * d);
+        h = nn_graph_forward(&net->encoder, net->backend, net->x, rows, false);
+        for (size_t j = 0; j < rows; j++) {
+            sum += learnt_norm(net->shape.domain, h + j * d, d);
+        }
     }
     factor = share * net->shape.l * (double)n / sum;
     if (!isfinite(factor) || !(factor > 0)) {
@@ -402,8 +397,8 @@ go_back(struct task_net *net, const float *h, size_t n)
     float *dh = nn_graph_dy(&net->encoder);
     nn_graph_backward(&net->decoder, backend, net->z, n, net->dx, net->dz);
     if (net->shape.l > 0) { /* dz / dphi = 1: the noise is phi's own */
-        backend->ops->clip_l1_back(backend, n, net->shape.d,
-                                   (float)net->shape.l, h, net->dz, dh);
+        learnt_clip_back(net->shape.domain, backend, n, net->shape.d,
+                         net->shape.l, h, net->dz, dh);
     } else {
         memcpy(dh, net->dz, n * net->shape.d * sizeof *dh);
     }

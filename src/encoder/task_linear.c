@@ -4,8 +4,9 @@
  *
  *     y = K x                      the task
  *     z_i = s_i v_i                directions v of task_basis.h, the scales of
- *                                  task_design.h, for the ball of radius 1
- *     q = lattice(z)               the device's clip and rounding
+ *                                  task_design.h, for the domain of radius 1
+ *     q = domain(z)                the device's clip and rounding: the lattice,
+ *                                  or another channel's
  *     x^ = mean x + D (q' / l - mean c),   D = Cov(x, c) (Cov(c) + s2 I)^-1
  *
  * c = q / l are the codes as a device makes them, s2 the variance of the
@@ -18,11 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoder/learnt_channel.h"
 #include "encoder/task_design.h"
 #include "encoder/task_ground.h"
 #include "host/error.h"
 #include "host/wipe.h"
-#include "likelihood/likelihood.h"
 #include "report/domain.h"
 #include "tensor/dense.h"
 
@@ -38,41 +39,45 @@ static const struct setting settings[] = {
     SETTING("d", WHOLE, AT(common.d), 1, CHANNEL_D_MAX, NULL, NULL,
             "numbers in the representation, at most (as many\n"
             "as leave the least loss)"),
-    LEARNT_LATE_SETTINGS(settings), SETTING_END};
+    LEARNT_COMMON_SETTINGS(settings), SETTING_END};
 
 struct task_linear {
     struct task_ground ground;
     struct task_design design;
-    double ratio; /* of the channel: variance of its noise over l^2 */
-    double loss;  /* of the codes as devices make them, as task_code's */
+    double *ratios; /* of the channel, for 1, 2, ... numbers: variance of its
+                       noise over l^2 */
+    double loss;    /* of the codes as devices make them, as task_code's */
     float *encoder, *decoder; /* weights, then biases */
 };
 
 /* ---- The channel --------------------------------------------------------- */
 
-/* The variance of the channel's noise where the ball's radius is 1. */
-static enum sotto_status
-find_ratio(const struct learnt *learnt, double *ret_ratio,
-           struct sotto_error *err)
+static enum task_ball
+ball_of(enum channel_domain domain)
 {
-    const struct channel *channel = channel_find(channel_exact, "laplace", 7);
-    double l = learnt->set.steps;
-    struct channel_instance instance;
-    struct likelihood_instance likelihood;
-    void *own = malloc(channel->own_size);
-    enum sotto_status status;
-    if (own == NULL) {
+    return domain == CHANNEL_DOMAIN_BALL   ? TASK_BALL_L2
+           : domain == CHANNEL_DOMAIN_CUBE ? TASK_BALL_CUBE
+                                           : TASK_BALL_L1;
+}
+
+/* Of 1, 2, ... `most` numbers the variance of the channel's noise where the
+   domain's radius is 1. */
+static enum sotto_status
+find_ratios(struct task_linear *task, size_t most, struct sotto_error *err)
+{
+    const struct learnt *learnt = &task->ground.learnt;
+    bool joint = learnt->channel->domain == CHANNEL_DOMAIN_CUBE;
+    enum sotto_status status = SOTTO_STATUS_OK;
+    task->ratios = calloc(most, sizeof *task->ratios);
+    if (task->ratios == NULL) {
         return host_fail_memory(err);
     }
-    status = channel_init(&instance, channel, 1, 0, learnt->set.steps,
-                          learnt->eps_x, 0, own);
-    if (status == SOTTO_STATUS_OK) {
-        likelihood_bind(&likelihood, likelihood_find(channel->name), &instance);
-        *ret_ratio = likelihood.variance_other / (l * l);
-    } else {
-        (void)host_fail(err, status, 0, "the channel takes no such budget");
+    for (size_t i = 0; status == SOTTO_STATUS_OK && i < most; i++) {
+        task->ratios[i] = task->ratios[0];
+        status = i == 0 || joint
+                     ? learnt_noise_ratio(learnt, i + 1, &task->ratios[i], err)
+                     : SOTTO_STATUS_OK;
     }
-    free(own);
     return status;
 }
 
@@ -82,17 +87,21 @@ static enum sotto_status
 find_design(struct task_linear *task, double *v, struct sotto_error *err)
 {
     struct learnt *learnt = &task->ground.learnt;
+    const struct task_basis *basis = &task->ground.basis;
+    size_t most = basis->rank < CHANNEL_D_MAX ? basis->rank : CHANNEL_D_MAX;
     struct task_design_wanted wanted = {
-        .ball = TASK_BALL_L1,
-        .ratio = task->ratio,
+        .ball = ball_of(learnt->channel->domain),
         .most = learnt->set.d > 0 ? learnt->set.d : CHANNEL_D_MAX};
     enum sotto_status status =
-        task_basis_apply(&task->ground.basis, task->ground.x, learnt->n,
-                         task->ground.basis.rank, v, err);
-    status = HOST_THEN(status,
-                       task_design_find(&task->design, v, learnt->n,
-                                        task->ground.basis.lambda,
-                                        task->ground.basis.rank, &wanted, err));
+        task_basis_apply(basis, task->ground.x, learnt->n, basis->rank, v, err);
+    status = HOST_THEN(status, find_ratios(task, most, err));
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    wanted.ratio = task->ratios[0];
+    wanted.ratios = task->ratios;
+    status = task_design_find(&task->design, v, learnt->n, basis->lambda,
+                              basis->rank, &wanted, err);
     if (status == SOTTO_STATUS_OK) {
         learnt->set.d = (uint32_t)task->design.kept;
     }
@@ -141,7 +150,7 @@ find_codes(const struct task_linear *task, const double *v, double *ret_c,
         for (size_t j = 0; j < d; j++) {
             z[j] = (float)(task->design.scale[j] * v[i * rank + j]);
         }
-        domain_lattice(z, (uint32_t)d, l, q);
+        domain_place(task->ground.learnt.channel->domain)(z, (uint32_t)d, l, q);
         for (size_t j = 0; j < d; j++) {
             ret_c[i * d + j] = (double)q[j] / l;
         }
@@ -190,8 +199,10 @@ done:
 static enum sotto_status
 fit_decoder(struct task_linear *task, double *v, struct sotto_error *err)
 {
+    enum channel_domain domain = task->ground.learnt.channel->domain;
     size_t n = task->ground.learnt.n, rank = task->ground.basis.rank;
-    double *c = calloc(n, task->design.kept * sizeof *c), loss = 0;
+    size_t kept = task->design.kept;
+    double *c = calloc(n, kept * sizeof *c), loss = 0;
     struct task_fitting fitting = {0};
     enum sotto_status status;
     if (c == NULL) {
@@ -201,14 +212,15 @@ fit_decoder(struct task_linear *task, double *v, struct sotto_error *err)
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < n * rank; i++) {
         v[i] *= sqrt(task->ground.basis.lambda[i % rank]);
     }
-    status = HOST_THEN(status, task_fitting_init(&fitting, v, n, rank,
-                                                 task->design.kept, err));
-    status = HOST_THEN(status, task_fitting_fit(&fitting, c, task->design.kept,
-                                                TASK_BALL_L1, 1, task->ratio,
-                                                &loss, &task->loss, err));
+    status =
+        HOST_THEN(status, task_fitting_init(&fitting, v, n, rank, kept, err));
+    status =
+        HOST_THEN(status, task_fitting_fit(&fitting, c, kept, ball_of(domain),
+                                           1, task->ratios[kept - 1], &loss,
+                                           &task->loss, err));
     status = HOST_THEN(status, fill_decoder(task, &fitting, err));
     task_fitting_clear(&fitting);
-    host_wipe_free(c, n * task->design.kept * sizeof *c);
+    host_wipe_free(c, n * kept * sizeof *c);
     return status;
 }
 
@@ -326,6 +338,7 @@ task_linear_clear(struct task_linear *task)
 {
     task_ground_clear(&task->ground);
     task_design_clear(&task->design);
+    free(task->ratios);
     free(task->encoder);
     free(task->decoder);
 }
@@ -334,9 +347,10 @@ static enum sotto_status
 check_settings(const struct encoder_job *job, void *own,
                struct sotto_error *err)
 {
-    const struct settings *set = own;
+    struct settings *set = own;
+    enum sotto_status status = learnt_settings_check(&set->common, err);
     (void)job;
-    return task_given_check(&set->given, err);
+    return HOST_THEN(status, task_given_check(&set->given, err));
 }
 
 static enum sotto_status
@@ -347,8 +361,6 @@ fit_task_linear(const struct encoder_job *job, void *own,
     struct task_linear task = {.loss = 0};
     enum sotto_status status =
         task_ground_init(&task.ground, job, &set->common, &set->given, err);
-    status =
-        HOST_THEN(status, find_ratio(&task.ground.learnt, &task.ratio, err));
     status = HOST_THEN(status, fit_directions(&task, err));
     if (status == SOTTO_STATUS_OK) {
         set->common.d = task.ground.learnt.set.d;

@@ -2,8 +2,8 @@
  * variational.c: the variational mechanism (P0 3.1.1, P1 4.2.1): settings, and
  * what is made of the trained weights.
  *
- * The device's lattice is the unit ball: the encoder's last layer is divided by
- * l, and the decoder's first layer multiplied by it, so that both speak of z in
+ * The device's domain has radius 1: the encoder's last layer is divided by l,
+ * and the decoder's first layer multiplied by it, so that both speak of z in
  * units of the domain.
  *
  * Not private towards the auxiliary data (ERRATA 1), and both files say so.
@@ -17,6 +17,9 @@
 
 #define EPS_PRE_SHARE 3.3 /* of epsilon, as the papers chose it for images */
 #define EPS_PRE_LEAST 7.0
+#define EPS_PRE_MOST 32.0 /* of a report */
+#define L_LATTICE 5
+#define L_OTHER 1 /* a normal prior resists mu^2 / 2: docs/variational.md */
 #define AT(field) offsetof(struct variational_settings, field)
 
 static const struct setting settings[] = {
@@ -25,11 +28,13 @@ static const struct setting settings[] = {
             "units of the encoder's layers; the decoder has\n"
             "them backwards (400,150,50)"),
     SETTING("linear", FLAG, AT(linear), 0, 0, NULL, NULL, "no hidden layer"),
-    SETTING("l", NUMBER, AT(l), 0.001, 1000000, "5", NULL,
-            "the radius that the encoder learns in"),
+    SETTING("l", NUMBER, AT(l), 0.001, 1000000, NULL, NULL,
+            "the radius that the encoder learns in (5; with\n"
+            "gaussian and duchi 1)"),
     SETTING("eps-pre", NUMBER, AT(eps_pre), 0.001, 1000000, NULL, NULL,
             "training noise is that of a report at this\n"
-            "epsilon (3.3 times eps, at least 7)"),
+            "epsilon (3.3 times eps, at least 7; with gaussian\n"
+            "and duchi at most 32)"),
     SETTING("learn-b", FLAG, AT(learn_b), 0, 0, NULL, NULL,
             "the training noise is learnt"),
     SETTING("autogen", NUMBER, AT(autogen), -0.999, 1000000, "0", NULL,
@@ -54,6 +59,12 @@ check_vlm(const struct encoder_job *job, void *own, struct sotto_error *err)
 {
     static const struct setting_list hidden = {{400, 150, 50}, 3};
     struct variational_settings *set = own;
+    enum sotto_status status = learnt_settings_check(&set->common, err);
+    enum channel_domain domain;
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    domain = learnt_channel_of(&set->common)->domain;
     if (set->linear && set->hidden.count > 0) {
         return settings_fail(err, "linear",
                              "has no hidden layers: leave hidden out");
@@ -65,11 +76,19 @@ check_vlm(const struct encoder_job *job, void *own, struct sotto_error *err)
     if (!set->linear && set->hidden.count == 0) {
         set->hidden = hidden;
     }
+    if (!(set->l > 0)) {
+        set->l = domain == CHANNEL_DOMAIN_LATTICE ? L_LATTICE : L_OTHER;
+    }
     if (!set->learn_b && !(set->eps_pre > 0)) {
         set->eps_pre = fmax(EPS_PRE_SHARE * strtod(job->options->eps, NULL),
                             EPS_PRE_LEAST);
+        if (domain != CHANNEL_DOMAIN_LATTICE) {
+            set->eps_pre = fmin(set->eps_pre, EPS_PRE_MOST);
+        }
     }
-    return SOTTO_STATUS_OK;
+    return set->eps_pre > 0
+               ? learnt_channel_check_pre(&set->common, set->eps_pre, err)
+               : SOTTO_STATUS_OK;
 }
 
 /* ---- Layers -------------------------------------------------------------- */

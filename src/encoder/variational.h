@@ -9,7 +9,7 @@
 #ifndef SOTTO_ENCODER_VARIATIONAL_H
 #define SOTTO_ENCODER_VARIATIONAL_H
 
-#include "encoder/learnt.h"
+#include "encoder/learnt_channel.h"
 #include "nn/arena.h"
 #include "nn/graph.h"
 #include "nn/optimiser.h"
@@ -21,8 +21,9 @@ struct variational_settings {
     struct setting_list hidden; /* the encoder's layers, the decoder's
                                    backwards; none: a linear one */
     bool linear, learn_b;
-    double l;       /* radius of the ball in training */
-    double eps_pre; /* training noise is b = 2l / eps_pre; 0: b is learnt */
+    double l; /* radius of the domain in training; 0: as suits the channel */
+    double eps_pre; /* training noise is a report's at this epsilon: with
+                       laplace b = 2l / eps_pre; 0: b is learnt */
     double autogen; /* m: reconstruction counts 1 + m times (P1 Eq. 3.10) */
     uint32_t epochs, batch;
     double rate;       /* Adam's, down to a tenth along a cosine */
@@ -52,6 +53,10 @@ struct variational_kl {
 };
 struct variational_kl variational_kl(double mu, double b);
 
+/* Likewise of a normal with mean mu and deviation b from the prior of mean 0
+   and deviation 1. */
+struct variational_kl variational_kl_normal(double mu, double b);
+
 #define VARIATIONAL_SCORING UINT32_MAX /* the epoch of every validation */
 
 /*
@@ -71,6 +76,7 @@ struct variational_net {
     struct tensor_backend *backend;
     const struct analyst_block *block;
     size_t blocks, width, d;
+    enum channel_domain domain; /* that mu is clipped to */
     double l;
     double b_fixed; /* 0: learnt */
     double autogen; /* m */

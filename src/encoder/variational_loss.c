@@ -28,6 +28,17 @@ variational_kl(double mu, double b)
     };
 }
 
+/*
+ * KL = (mu^2 + b^2 - 1) / 2 - ln b, and so dKL/dmu = mu, dKL/db = b - 1/b.
+ */
+struct variational_kl
+variational_kl_normal(double mu, double b)
+{
+    return (struct variational_kl){.value = (mu * mu + b * b - 1) / 2 - log(b),
+                                   .dmu = mu,
+                                   .db = b - 1 / b};
+}
+
 /* Columns [from, from + count) of n rows of width, to a matrix of their own and
    back. */
 static void

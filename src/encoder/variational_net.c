@@ -4,12 +4,13 @@
  *     h = encoder(x)                          dense layers, ReLU between
  *     mu = nu(h) = h min(1, l / |h|_1)        P0 Eq. 4
  *     z = mu + b noise                        noise ~ Laplace(0, 1)
+ *
+ * or the clip and the noise of another channel (learnt_channel.h).
  *     decoder(z): parameters of p(x | z)
  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "encoder/noise.h"
 #include "encoder/variational.h"
 #include "host/error.h"
 #include "host/wipe.h"
@@ -88,20 +89,25 @@ variational_net_init(struct variational_net *net, const struct learnt *learnt,
                      struct tensor_backend *backend, struct sotto_error *err)
 {
     size_t rows = set->batch > RUN_LEAST ? set->batch : RUN_LEAST;
-    enum sotto_status status;
+    double b = 0;
+    enum sotto_status status =
+        set->eps_pre > 0 ? learnt_noise_scale(learnt, learnt->set.d, set->l,
+                                              set->eps_pre, &b, err)
+                         : SOTTO_STATUS_OK;
     *net = (struct variational_net){
         .backend = backend,
         .block = learnt->block,
         .blocks = learnt->blocks,
         .width = learnt->width,
         .d = learnt->set.d,
+        .domain = learnt->channel->domain,
         .l = set->l,
-        .b_fixed = set->eps_pre > 0 ? 2 * set->l / set->eps_pre : 0,
+        .b_fixed = b,
         .autogen = set->autogen,
         .seed = set->seed,
     };
     nn_arena_init(&net->arena);
-    status = plan(net, set, err);
+    status = HOST_THEN(status, plan(net, set, err));
     if (status == SOTTO_STATUS_OK) {
         nn_graph_init(&net->encoder, set->seed, 0);
         nn_graph_init(&net->decoder, set->seed, 1);
@@ -130,11 +136,8 @@ count_clipped(const struct variational_net *net, const float *h, size_t n)
 {
     size_t clipped = 0;
     for (size_t i = 0; i < n; i++) {
-        double norm = 0;
-        for (size_t j = 0; j < net->d; j++) {
-            norm += fabs((double)h[i * net->d + j]);
-        }
-        clipped += norm > net->l ? 1 : 0;
+        clipped +=
+            learnt_norm(net->domain, h + i * net->d, net->d) > net->l ? 1 : 0;
     }
     return clipped;
 }
@@ -147,11 +150,10 @@ encode(struct variational_net *net, const uint32_t *row, size_t n,
     double b = variational_net_b(net);
     const float *h =
         nn_graph_forward(&net->encoder, net->backend, net->x, n, training);
-    net->backend->ops->clip_l1(net->backend, n, net->d, (float)net->l, h,
-                               net->mu);
+    learnt_clip(net->domain, net->backend, n, net->d, net->l, h, net->mu);
     for (size_t i = 0; i < n; i++) {
-        noise_laplace(net->seed, epoch, row[i], net->d,
-                      net->noise + i * net->d);
+        learnt_noise(net->domain, net->seed, epoch, row[i], net->d,
+                     net->noise + i * net->d);
     }
     for (size_t i = 0; i < n * net->d; i++) {
         net->z[i] = (float)(net->mu[i] + b * net->noise[i]);
@@ -165,8 +167,11 @@ static double
 add_kl(struct variational_net *net, size_t n, bool back)
 {
     double b = variational_net_b(net), total = 0, db = 0;
+    bool laplace = net->domain == CHANNEL_DOMAIN_LATTICE;
     for (size_t i = 0; i < n * net->d; i++) {
-        struct variational_kl kl = variational_kl((double)net->mu[i], b);
+        double mu = (double)net->mu[i];
+        struct variational_kl kl =
+            laplace ? variational_kl(mu, b) : variational_kl_normal(mu, b);
         total += kl.value;
         if (back) {
             net->dmu[i] = (float)(net->dz[i] + kl.dmu / (double)n);
@@ -203,8 +208,7 @@ variational_net_run(struct variational_net *net, const float *all,
     }
     nn_graph_backward(&net->decoder, backend, net->z, n, dlogits, net->dz);
     sums->kl += add_kl(net, n, true);
-    backend->ops->clip_l1_back(backend, n, net->d, (float)net->l, h, net->dmu,
-                               dh);
+    learnt_clip_back(net->domain, backend, n, net->d, net->l, h, net->dmu, dh);
     nn_graph_backward(&net->encoder, backend, net->x, n, dh, NULL);
 }
 

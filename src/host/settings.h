@@ -61,7 +61,8 @@ struct setting {
                             as "cnn|mlp"; NULL: by its kind */
     bool late; /* it decides what is made of what was trained, not the training:
                   not in a checkpoint's key */
-    bool needed; /* there is no default: settings_complete asks for it */
+    bool needed;   /* there is no default: settings_complete asks for it */
+    bool unshared; /* a kind that is made on another does not take it over */
 };
 
 /* A row: see struct setting. */

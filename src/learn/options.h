@@ -87,15 +87,17 @@ struct learn_options learn_options_settle(const struct learn_options *options,
                                           double eps_y);
 
 /* A row of a learner's table. */
-#define LEARN_SETTING(name, kind, field, low, high, initial, help)             \
+#define LEARN_SETTING(name_, kind_, field, low_, high_, initial_, help_)       \
     {                                                                          \
-        (name), (kind), offsetof(struct learn_options, field), (low), (high),  \
-            (initial), (help), NULL, false, false                              \
+        .name = (name_), .kind = (kind_),                                      \
+        .offset = offsetof(struct learn_options, field), .low = (low_),        \
+        .high = (high_), .initial = (initial_), .help = (help_)                \
     }
-#define LEARN_WORD(name, field, initial, help, words)                          \
+#define LEARN_WORD(name_, field, initial_, help_, words)                       \
     {                                                                          \
-        (name), SETTING_WORD, offsetof(struct learn_options, field), 0, 0,     \
-            (initial), (help), (words), false, false                           \
+        .name = (name_), .kind = SETTING_WORD,                                 \
+        .offset = offsetof(struct learn_options, field),                       \
+        .initial = (initial_), .help = (help_), .value = (words)               \
     }
 
 /* The rows that every learner of ours has. */

@@ -10,9 +10,12 @@
 #include "base/maths.h"
 #include "channel/duchi.h"
 #include "channel/odds.h"
+#include "host/kernels.h"
 #include "likelihood/chance.h"
 #include "likelihood/likelihood.h"
 #include "likelihood/realised.h"
+
+#define LANES ((size_t)8) /* points side by side */
 
 enum {
     OUT = 0,   /* 1 - h */
@@ -51,53 +54,103 @@ sign_at(const uint8_t *wire, uint32_t j)
     return (wire[j / 8] >> (j % 8) & 1) != 0 ? 1 : -1;
 }
 
+/* The probabilities that v_j is t_j, at each of LANES points: the same for one
+   repeated where there are fewer. */
+struct odds_of_sign {
+    double yes[LANES], no[LANES];
+};
+
+static inline __attribute__((always_inline)) void
+find_odds(const struct channel_instance *instance, const uint8_t *wire,
+          const int32_t *q, size_t n, uint32_t j, struct odds_of_sign *ret_odds)
+{
+    double l = instance->l, sign = sign_at(wire, j);
+    for (size_t k = 0; k < LANES; k++) {
+        double along = sign * q[(k < n ? k : 0) * instance->size + j];
+        ret_odds->yes[k] = (l + along) / (2 * l);
+        ret_odds->no[k] = (l - along) / (2 * l);
+    }
+}
+
 /*
  * P(t.v > 0): that more than half of the v_j are t_j, which each is with
  * probability (l + t_j q_j)/2l. at[i] is the probability of i of them so far,
  * at[m] that of m or more. Sums of products of positive numbers: no digit is
- * lost but to rounding.
+ * lost but to rounding. LANES points are done side by side, each as if alone.
  */
-static double
-agreement(const struct channel_instance *instance, const uint8_t *wire,
-          const int32_t *q)
+static inline __attribute__((always_inline)) void
+agreement_body(const struct channel_instance *instance, const uint8_t *wire,
+               const int32_t *q, size_t n, double ret_p[LANES])
 {
-    double at[CHANNEL_D_MAX / 2 + 2];
-    double l = instance->l;
+    double at[CHANNEL_D_MAX / 2 + 2][LANES];
     uint32_t m = instance->size / 2 + 1;
-    at[0] = 1;
-    at[m] = 0;
+    for (size_t k = 0; k < LANES; k++) {
+        at[0][k] = 1;
+        at[m][k] = 0;
+    }
     for (uint32_t j = 0; j < instance->size; j++) {
-        double along = (double)(sign_at(wire, j) * q[j]);
-        double yes = (l + along) / (2 * l), no = (l - along) / (2 * l);
         uint32_t top = j + 1 < m ? j + 1 : m - 1;
-        if (j + 1 < m) {
-            at[j + 1] = 0;
-        } else {
-            at[m] += at[m - 1] * yes;
+        struct odds_of_sign odds;
+        find_odds(instance, wire, q, n, j, &odds);
+        for (size_t k = 0; k < LANES; k++) {
+            at[j + 1 < m ? j + 1 : m][k] =
+                j + 1 < m ? 0 : at[m][k] + at[m - 1][k] * odds.yes[k];
         }
         for (uint32_t i = top; i > 0; i--) {
-            at[i] = at[i] * no + at[i - 1] * yes;
+            for (size_t k = 0; k < LANES; k++) {
+                at[i][k] = at[i][k] * odds.no[k] + at[i - 1][k] * odds.yes[k];
+            }
         }
-        at[0] *= no;
+        for (size_t k = 0; k < LANES; k++) {
+            at[0][k] *= odds.no[k];
+        }
     }
-    return at[m];
+    for (size_t k = 0; k < LANES; k++) {
+        ret_p[k] = at[m][k];
+    }
+}
+
+struct agreement {
+    void (*find)(const struct channel_instance *instance, const uint8_t *wire,
+                 const int32_t *q, size_t n, double ret_p[LANES]);
+};
+
+/* The same, for one kind of processor: no product is fused with a sum, so all
+   agree to the last bit. */
+#define AGREEMENT(kind)                                                        \
+    FOR_##kind static void agreement_##kind(                                   \
+        const struct channel_instance *instance, const uint8_t *wire,          \
+        const int32_t *q, size_t n, double ret_p[LANES])                       \
+    {                                                                          \
+        agreement_body(instance, wire, q, n, ret_p);                           \
+    }                                                                          \
+    static const struct agreement find_##kind = {agreement_##kind};
+
+HOST_KERNELS(AGREEMENT)
+
+static void
+log_p_many(const struct likelihood_instance *at, const uint8_t *wire,
+           const int32_t *q, size_t n, double *ret_log_p)
+{
+    const struct agreement *agreement = HOST_KERNEL_BEST(find);
+    for (size_t i = 0; i < n; i += LANES) {
+        size_t count = n - i < LANES ? n - i : LANES;
+        double p[LANES];
+        agreement->find(at->instance, wire, q + i * at->values, count, p);
+        for (size_t k = 0; k < count; k++) {
+            double all = at->own[OUT] + at->own[GAP] * p[k];
+            ret_log_p[i + k] = at->own[LOG_A] + maths_log(all);
+        }
+    }
 }
 
 static double
 log_p(const struct likelihood_instance *at, const uint8_t *wire,
       const int32_t *q)
 {
-    double p = at->own[OUT] + at->own[GAP] * agreement(at->instance, wire, q);
-    return at->own[LOG_A] + maths_log(p);
-}
-
-static void
-log_p_many(const struct likelihood_instance *at, const uint8_t *wire,
-           const int32_t *q, size_t n, double *ret_log_p)
-{
-    for (size_t i = 0; i < n; i++) {
-        ret_log_p[i] = log_p(at, wire, q + i * at->values);
-    }
+    double ret;
+    log_p_many(at, wire, q, 1, &ret);
+    return ret;
 }
 
 static void

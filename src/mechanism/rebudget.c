@@ -237,6 +237,24 @@ rebudget_check_channel(const char *name, struct sotto_error *err)
     return SOTTO_STATUS_OK;
 }
 
+/* Names the setting, which a message about epsilon and delta does not; one
+   about a delta out of its range does. */
+enum sotto_status
+rebudget_read_delta(const char *text, uint64_t *ret_delta,
+                    struct sotto_error *err)
+{
+    enum sotto_status status =
+        decimal_read_delta(text, strlen(text), ret_delta, err);
+    if (status == SOTTO_STATUS_FORMAT || status == SOTTO_STATUS_LIMIT) {
+        (void)host_fail(err, status, 0,
+                        "delta %.80s: delta must be a plain decimal number "
+                        "from 0.000000000001 to 0.01, such as 0.000001, with "
+                        "at most 7 digits before the point and 12 after it",
+                        text);
+    }
+    return host_about(status, err, SOTTO_ABOUT_SETTING, "delta");
+}
+
 static enum sotto_status
 set_label_channel(struct decompose *copy, const char *name,
                   struct sotto_error *err)
@@ -253,6 +271,34 @@ set_label_channel(struct decompose *copy, const char *name,
         return settings_fail(err, "label-channel",
                              "is for the label, and this mechanism has none: "
                              "leave it out");
+    }
+    return status;
+}
+
+/* What to do about a channel that has no noise for so small an epsilon;
+   `status` is what putting the parts together failed with. */
+static enum sotto_status
+explain_noise(const struct decompose *copy, enum sotto_status status,
+              struct sotto_error *err)
+{
+    for (size_t i = 0; i < copy->spec.parts; i++) {
+        const struct compose_part *part = &copy->part[i];
+        const struct channel *channel =
+            channel_find(channel_exact, part->channel, strlen(part->channel));
+        struct channel_instance instance;
+        void *own = channel != NULL && channel->approximate
+                        ? malloc(channel->own_size)
+                        : NULL;
+        if (own != NULL &&
+            channel_init(&instance, channel, part->d, 0, part->l, part->eps,
+                         part->delta, own) == SOTTO_STATUS_LIMIT) {
+            status = host_fail(err, SOTTO_STATUS_LIMIT, 0,
+                               "'%s' cannot make the noise for %u steps at so "
+                               "small an epsilon: raise it, or train with "
+                               "fewer steps",
+                               channel->name, (unsigned)part->l);
+        }
+        free(own);
     }
     return status;
 }
@@ -285,6 +331,9 @@ sotto_mechanism_rebudget(const struct sotto_mechanism *mechanism,
     }
     if (status == SOTTO_STATUS_OK) {
         status = compose_open(&copy.spec, &made, err);
+        if (status != SOTTO_STATUS_OK) {
+            status = explain_noise(&copy, status, err);
+        }
     }
     if (status == SOTTO_STATUS_OK) {
         status = mechanism_publish(made, path, ret_mechanism, err);

@@ -26,6 +26,12 @@ SOTTO_CHECKED enum sotto_status rebudget_split(uint64_t eps, double lambda,
                                                uint64_t *ret_eps_y,
                                                struct sotto_error *err);
 
+/* Reads the setting delta, in units of 10^-12. Statuses: FORMAT, LIMIT,
+   BUDGET. */
+SOTTO_CHECKED enum sotto_status rebudget_read_delta(const char *text,
+                                                    uint64_t *ret_delta,
+                                                    struct sotto_error *err);
+
 /* Whether a channel of that name takes symbols. Statuses: USAGE. */
 SOTTO_CHECKED enum sotto_status rebudget_check_channel(const char *name,
                                                        struct sotto_error *err);

@@ -203,7 +203,7 @@ test_metadata(void **state)
         {"d", "1e99", "domain"},
         {"l", "0", "domain"},
         {"l", "1048577", "domain"},
-        {"l", "1", "lattice"},
+        {"l", "1", "domain"},
         {"decoder", "{}", "decoder"},
         {"decoder", "[]", "fit x"},
         {"decoder", "[{}]", "layer"},
@@ -240,7 +240,7 @@ test_metadata(void **state)
     }
 }
 
-/* A point outside the lattice, a weight that is no number, a tensor too many,
+/* A point outside the domain, a weight that is no number, a tensor too many,
    one too few, of another type. */
 static void
 test_tensors(void **state)
@@ -259,10 +259,10 @@ test_tensors(void **state)
     points[0] = 60;
     points[1] = -41;
     prior->data = points;
-    assert_damaged(metadata, "lattice");
+    assert_damaged(metadata, "domain");
     points[0] = INT32_MIN;
     points[1] = INT32_MIN;
-    assert_damaged(metadata, "lattice");
+    assert_damaged(metadata, "domain");
     points[0] = 60;
     points[1] = -40;
     assert_int_equal(rewrite(metadata, &analyst), SOTTO_STATUS_OK);

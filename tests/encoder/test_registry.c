@@ -164,7 +164,7 @@ test_toy(void **state)
     assert_true(isnan(sotto_train_fact(&facts, "epoch")));
     assert_string_equal(facts.said, "A toy, after 5 epochs.\n");
     assert_string_equal(facts.settings,
-                        "d=1 label-channel=flip steps=4096 epochs=5 "
+                        "d=1 channel=laplace label-channel=flip epochs=5 "
                         "rate=0.2 seed=0");
     must(sotto_mechanism_read(in_folder("whole"), &mechanism, &err));
     sotto_mechanism_info(mechanism, &info);

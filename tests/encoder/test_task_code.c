@@ -57,14 +57,16 @@ test_clip(void **state)
     for (size_t i = 0; i < ROWS; i++) {
         float z[WIDTH];
         int32_t q[WIDTH];
-        double c[2][WIDTH];
+        double c[3][WIDTH];
         for (size_t j = 0; j < WIDTH; j++) {
             z[j] = (float)sample.z[i * WIDTH + j];
-            c[0][j] = c[1][j] = sample.z[i * WIDTH + j];
+            c[0][j] = c[1][j] = c[2][j] = sample.z[i * WIDTH + j];
         }
-        for (enum task_ball ball = TASK_BALL_L1; ball <= TASK_BALL_L2; ball++) {
-            (ball == TASK_BALL_L1 ? domain_lattice : domain_ball)(z, WIDTH, L,
-                                                                  q);
+        for (enum task_ball ball = TASK_BALL_L1; ball <= TASK_BALL_CUBE;
+             ball++) {
+            (ball == TASK_BALL_L1   ? domain_lattice
+             : ball == TASK_BALL_L2 ? domain_ball
+                                    : domain_cube)(z, WIDTH, L, q);
             task_clip(ball, 1, WIDTH, c[ball]);
             assert_true(task_norm(ball, WIDTH, c[ball]) <= 1 + 1e-12);
             for (size_t j = 0; j < WIDTH; j++) {
@@ -214,7 +216,7 @@ test_slope(void **state)
         sample.z[i] *= 0.2;
     }
     must(task_fitting_init(&fitting, sample.y, ROWS, OUTPUTS, WIDTH, &err));
-    for (enum task_ball ball = TASK_BALL_L1; ball <= TASK_BALL_L2; ball++) {
+    for (enum task_ball ball = TASK_BALL_L1; ball <= TASK_BALL_CUBE; ball++) {
         double at = loss_at(&fitting, sample.z, ball);
         task_fitting_slope(&fitting, sample.z, WIDTH, ball, 1);
         memcpy(slope, fitting.g, sizeof slope);

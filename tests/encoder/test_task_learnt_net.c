@@ -324,6 +324,11 @@ test_gradient(void **state)
     shape.out = WIDTH;
     shape.blocks = 1;
     check_gradient(&shape, &small);
+    shape.domain = CHANNEL_DOMAIN_BALL;
+    check_gradient(&shape, &small);
+    shape.domain = CHANNEL_DOMAIN_CUBE;
+    shape.l = 50; /* what lies outside has another slope: learnt_channel.h */
+    check_gradient(&shape, &small);
 }
 
 /* The function is fixed: no row of the arena is its own. */

@@ -77,6 +77,49 @@ test_kl_gradient(void **state)
     }
 }
 
+static double
+normal(double z, double mean, double deviation)
+{
+    double off = (z - mean) / deviation;
+    return exp(-off * off / 2) / (deviation * sqrt(2 * acos(-1)));
+}
+
+/* The normal's, by Simpson's rule over 12 deviations, and by differences. */
+static void
+test_kl_normal(void **state)
+{
+    const int steps = 20000;
+    const double step = 1e-6;
+    (void)state;
+    for (size_t i = 0; i < sizeof mus / sizeof *mus; i++) {
+        for (size_t j = 0; j < sizeof bs / sizeof *bs; j++) {
+            double mu = mus[i], b = bs[j], h = 24 * b / steps, sum = 0;
+            struct variational_kl kl = variational_kl_normal(mu, b);
+            double dmu = (variational_kl_normal(mu + step, b).value -
+                          variational_kl_normal(mu - step, b).value) /
+                         (2 * step);
+            double db = (variational_kl_normal(mu, b + step).value -
+                         variational_kl_normal(mu, b - step).value) /
+                        (2 * step);
+            for (int k = 0; k <= steps; k++) {
+                double z = mu - 12 * b + k * h;
+                double off = (z - mu) / b;
+                double log_ratio = (z * z - off * off) / 2 - log(b);
+                sum += normal(z, mu, b) * log_ratio *
+                       (k == 0 || k == steps ? 1
+                        : k % 2 == 1         ? 4
+                                             : 2);
+            }
+            sum *= h / 3;
+            assert_true(fabs(kl.value - sum) < 1e-6 * (1 + fabs(sum)));
+            assert_true(kl.value > -1e-12);
+            assert_true(fabs(kl.dmu - dmu) < 1e-5 * (1 + fabs(dmu)));
+            assert_true(fabs(kl.db - db) < 1e-5 * (1 + fabs(db)));
+        }
+    }
+    assert_true(fabs(variational_kl_normal(0, 1).value) < 1e-15);
+}
+
 /* -ln p of one entry or one-hot code, by its definition. */
 static double
 plain_loss(const struct analyst_block *block, const float *a, const float *x)
@@ -157,6 +200,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kl_value),
         cmocka_unit_test(test_kl_gradient),
+        cmocka_unit_test(test_kl_normal),
         cmocka_unit_test(test_likelihood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,6 +118,32 @@ test_gradient(void **state)
     check_gradient(&options);
 }
 
+/* In a ball, also for those that are clipped; in a cube, where what leads back
+   in is let through, for those that are not. */
+static void
+test_gradient_channels(void **state)
+{
+    struct variational_settings options = {.common = {.label_channel = "flip",
+                                                      .channel = "gaussian",
+                                                      .delta = "0.00001",
+                                                      .d = 3},
+                                           .hidden = {{6, 4}, 2},
+                                           .l = 0.3,
+                                           .eps_pre = 7,
+                                           .batch = 8,
+                                           .seed = 11};
+    (void)state;
+    check_gradient(&options);
+    options.l = 5;
+    options.eps_pre = 0; /* the deviation is learnt */
+    check_gradient(&options);
+    options.common.channel = "duchi";
+    options.common.delta = NULL;
+    check_gradient(&options);
+    options.eps_pre = 32;
+    check_gradient(&options);
+}
+
 static void
 test_gradient_linear(void **state)
 {
@@ -195,6 +221,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_gradient_channels),
         cmocka_unit_test(test_gradient_linear),
         cmocka_unit_test(test_learnt_b),
         cmocka_unit_test(test_sums),

@@ -179,7 +179,7 @@ test_version(void **state)
     static const struct sotto_train_options common = {.eps = "4",
                                                       .label = "kind"};
     struct variational_settings set = {
-        .common = {.label_channel = "flip", .d = 3, .steps = 4096},
+        .common = {.label_channel = "flip", .channel = "laplace", .d = 3},
         .hidden = {{8}, 1},
         .learn_b = true,
         .l = 5,

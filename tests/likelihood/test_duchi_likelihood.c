@@ -103,11 +103,41 @@ test_duchi_has_the_right_means(void **state)
                 5.8 * sqrt(share * (1 - share) / REPORTS));
 }
 
+/* Points side by side have what each has alone, to the last bit, however many
+   there are. */
+static void
+test_duchi_log_p_of_many_points(void **state)
+{
+    enum { POINTS = 21, D_MOST = 30 };
+    static const uint32_t d[] = {1, 2, 7, 8, D_MOST};
+    int32_t q[POINTS * D_MOST];
+    uint8_t wire[8];
+    (void)state;
+    for (size_t i = 0; i < sizeof d / sizeof d[0]; i++) {
+        struct seeded seeded;
+        double many[POINTS];
+        set_up("duchi", d[i], 50, 3000000000000);
+        seeded_init(&seeded, 4, d[i]);
+        for (size_t m = 0; m < POINTS; m++) {
+            draw_point(&instance, &seeded, q + m * d[i]);
+        }
+        instance.channel->sample(&instance, q, &seeded.random, wire);
+        for (size_t n = 1; n <= POINTS; n++) {
+            at.likelihood->log_p_many(&at, wire, q, n, many);
+            for (size_t m = 0; m < n; m++) {
+                assert_true(many[m] ==
+                            at.likelihood->log_p(&at, wire, q + m * d[i]));
+            }
+        }
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_duchi_log_p_where_there_are_many_signs),
+        cmocka_unit_test(test_duchi_log_p_of_many_points),
         cmocka_unit_test(test_duchi_has_the_right_means),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "mechanism/inside.h"
 
 #define UNITS 1e12 /* of epsilon, in 1 */
 #define DISTANCE_MOST ((uint64_t)1 << 30)
@@ -212,24 +213,11 @@ static bool
 is_inside(const struct prior_block *block, const int32_t *q)
 {
     const struct channel_instance *instance = block->likelihood->instance;
-    enum channel_domain domain = instance->channel->domain;
-    int64_t l = instance->l, one = 0, two = 0, most = 0;
-    if (domain == CHANNEL_DOMAIN_SYMBOLS) {
+    if (instance->channel->domain == CHANNEL_DOMAIN_SYMBOLS) {
         return q[0] >= 0 && (uint32_t)q[0] < instance->size;
     }
-    for (uint32_t i = 0; i < instance->size; i++) {
-        int64_t size = q[i] < 0 ? -(int64_t)q[i] : q[i];
-        if (size > l) {
-            return false;
-        }
-        one += size;
-        two += size * size;
-        most = size > most ? size : most;
-    }
-    if (domain == CHANNEL_DOMAIN_CUBE) {
-        return most <= l;
-    }
-    return domain == CHANNEL_DOMAIN_BALL ? two <= l * l : one <= l;
+    return inside_domain(instance->channel->domain, instance->size, instance->l,
+                         q);
 }
 
 static enum sotto_status
