@@ -55,11 +55,10 @@ check_right(const struct sotto_model *model, size_t network,
 }
 
 enum sotto_status
-sotto_model_mechanism_right(const struct sotto_model *model, size_t network,
-                            const char *label, const char *eps,
-                            const char *path,
-                            struct sotto_mechanism **ret_mechanism,
-                            struct sotto_error *err)
+right_question(const struct sotto_model *model, size_t network,
+               const char *name, const char *label, const char *eps,
+               const char *path, struct sotto_mechanism **ret_mechanism,
+               struct sotto_error *err)
 {
     struct compose_part part = {
         .covers = "both",
@@ -75,7 +74,7 @@ sotto_model_mechanism_right(const struct sotto_model *model, size_t network,
         HOST_THEN(status, model->learner->device(model, network, &net, err));
     if (status == SOTTO_STATUS_OK) {
         status = sending_write(model,
-                               &(struct sending_plan){.name = "right",
+                               &(struct sending_plan){.name = name,
                                                       .net = &net,
                                                       .part = &part,
                                                       .compares = true,
@@ -85,6 +84,17 @@ sotto_model_mechanism_right(const struct sotto_model *model, size_t network,
     }
     device_net_clear(&net);
     return status;
+}
+
+enum sotto_status
+sotto_model_mechanism_right(const struct sotto_model *model, size_t network,
+                            const char *label, const char *eps,
+                            const char *path,
+                            struct sotto_mechanism **ret_mechanism,
+                            struct sotto_error *err)
+{
+    return right_question(model, network, "right", label, eps, path,
+                          ret_mechanism, err);
 }
 
 /* ---- The answers --------------------------------------------------------- */
@@ -99,11 +109,9 @@ right_asked(const struct sotto_mechanism *mechanism)
 }
 
 void
-right_flip_of(const struct sotto_mechanism *mechanism,
-              struct right_flip *ret_flip)
+right_chances(const struct likelihood_instance *at, struct right_flip *ret_flip)
 {
     static const int64_t yes = 1;
-    const struct likelihood_instance *at = &mechanism->likelihood[0];
     const int32_t right = 1, wrong = 0;
     uint8_t wire[16];
     (void)at->likelihood->pack(at, &yes, wire); /* one of two symbols */
@@ -181,7 +189,7 @@ sotto_right_estimate(const struct sotto_mechanism *mechanism,
                          "estimate from both means anything",
                          right.simulated, right.reports - right.simulated);
     }
-    right_flip_of(mechanism, &flip);
+    right_chances(&mechanism->likelihood[0], &flip);
     right_read(&flip, yes, z, &right);
     *ret_right = right;
     return SOTTO_STATUS_OK;
@@ -276,7 +284,7 @@ sotto_right_simulate(struct sotto_mechanism *mechanism,
         status, count_simulated(&rows, right.reports, seed, wire, &yes, err));
     if (status == SOTTO_STATUS_OK) {
         right.simulated = right.reports;
-        right_flip_of(mechanism, &flip);
+        right_chances(&mechanism->likelihood[0], &flip);
         right_read(&flip, yes, z, &right);
         *ret_right = right;
         if (ret_clean != NULL) {

@@ -5,6 +5,7 @@
 #ifndef SOTTO_LEARN_RIGHT_H
 #define SOTTO_LEARN_RIGHT_H
 
+#include "likelihood/likelihood.h"
 #include "sotto/fitting.h"
 
 /* How the answer "yes" depends on the truth, as the sampler that ships draws
@@ -14,11 +15,19 @@ struct right_flip {
     double right, wrong;
 };
 
+/* sotto_model_mechanism_right, for a question of another name: it has another
+   hash, so that its answers are told apart. */
+SOTTO_CHECKED enum sotto_status
+right_question(const struct sotto_model *model, size_t network,
+               const char *name, const char *label, const char *eps,
+               const char *path, struct sotto_mechanism **ret_mechanism,
+               struct sotto_error *err);
+
 /* Whether a report of the mechanism says, through flip, whether a model is
    right. */
 bool right_asked(const struct sotto_mechanism *mechanism);
-/* The chances of a mechanism for which right_asked is true. */
-void right_flip_of(const struct sotto_mechanism *mechanism,
+/* The chances of a flip on {no, yes}. */
+void right_chances(const struct likelihood_instance *at,
                    struct right_flip *ret_flip);
 /*
  * Sets share, error and the exact interval from `yes` of `right->reports`, at
