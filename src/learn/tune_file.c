@@ -267,9 +267,11 @@ sotto_tune_read(const char *path, struct sotto_tune **ret_tune,
     uint8_t *data = NULL;
     size_t size = 0;
     json_t *json = NULL;
-    enum sotto_status status =
-        tune == NULL ? host_fail_memory(err)
-                     : host_file_read(path, FILE_MOST, &data, &size, err);
+    enum sotto_status status;
+    if (tune == NULL) {
+        return host_fail_memory(err);
+    }
+    status = host_file_read(path, FILE_MOST, &data, &size, err);
     if (status == SOTTO_STATUS_OK) {
         json = json_loadb((const char *)data, size, 0, NULL);
         if (json == NULL || !read_tune(json, tune)) {

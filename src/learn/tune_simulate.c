@@ -120,9 +120,11 @@ tune_ask_all(struct sotto_tune *tune, const uint8_t *right, size_t rows,
     struct right_flip flip;
     struct round round = {{0}, {0}};
     struct tune_place *at = malloc((people + 1) * sizeof *at);
-    enum sotto_status status = at == NULL
-                                   ? host_fail_memory(err)
-                                   : asking_init(&asking, tune->eps, err);
+    enum sotto_status status;
+    if (at == NULL) {
+        return host_fail_memory(err);
+    }
+    status = asking_init(&asking, tune->eps, err);
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < people; i++) {
         at[i] = place_person(tune, i);
     }
@@ -195,10 +197,12 @@ find_right(struct sotto_tune_simulation *simulation, struct sotto_model *model,
     uint8_t *right = simulation->right + candidate * n;
     double *p = malloc((n * classes + 1) * sizeof *p);
     size_t *truth = malloc((n + 1) * sizeof *truth);
-    enum sotto_status status =
-        p == NULL || truth == NULL
-            ? host_fail_memory(err)
-            : model_truth(model, simulation->answering, truth, err);
+    enum sotto_status status = SOTTO_STATUS_OK;
+    if (p == NULL || truth == NULL) {
+        status = host_fail_memory(err);
+        goto done;
+    }
+    status = model_truth(model, simulation->answering, truth, err);
     status = HOST_THEN(
         status, sotto_model_predict(model, simulation->answering, p, err));
     for (size_t i = 0; status == SOTTO_STATUS_OK && i < n; i++) {
@@ -206,6 +210,7 @@ find_right(struct sotto_tune_simulation *simulation, struct sotto_model *model,
         sum += right[i];
     }
     simulation->clean[candidate] = (double)sum / (double)n;
+done:
     host_wipe_free(p, (n * classes + 1) * sizeof *p);
     host_wipe_free(truth, (n + 1) * sizeof *truth);
     return status;

@@ -64,7 +64,9 @@ ask_all(struct rehearsal *all)
         double gap = outcome->best - outcome->clean;
         all->gap += gap;
         all->gap_square += gap * gap;
-        all->won += outcome->won.share - outcome->clean;
+        all->won += outcome->won.reports > 0
+                        ? outcome->won.share - outcome->clean
+                        : 0; /* there was nothing to choose */
         all->last += outcome->final.share - outcome->clean;
         all->covered += outcome->final.low <= outcome->clean &&
                                 outcome->clean <= outcome->final.high
