@@ -297,19 +297,33 @@ SOTTO_CHECKED enum sotto_status sotto_model_mechanism_right(
 /* What the answers say. */
 struct sotto_right {
     size_t reports, simulated;
+    size_t yes;       /* of them */
     double share;     /* of people about whom the model is right: unbiased, so
                          it may lie beyond 0 and 1 */
     double error;     /* its standard error, noise and sample together */
-    double low, high; /* the interval (sotto_estimate_row); infinite with fewer
-                         than two reports */
+    double low, high; /* an exact interval of Clopper and Pearson, within 0 and
+                         1: for the people of whom these are a sample */
 };
-/* Reads the share off reports of such a mechanism; z as sotto_estimate_row has
-   it. Costs no privacy. Statuses: INPUT (another mechanism; simulated and other
-   reports together), MEMORY. */
+/* Reads the share off reports of such a mechanism. The interval covers the true
+   share with at least the probability that a normal lies within z standard
+   errors, however few reports there are. Costs no privacy. Statuses: INPUT
+   (another mechanism; no reports; simulated and other reports together). */
 SOTTO_CHECKED enum sotto_status
 sotto_right_estimate(const struct sotto_mechanism *mechanism,
                      const struct sotto_report_reader *reader, double z,
                      struct sotto_right *ret_right, struct sotto_error *err);
+/*
+ * The same of answers that are simulated, for planning: a curator's table has
+ * the records and labels in the clear. `people` 0: every row answers once; else
+ * so many, drawn from the rows by lot, with replacement. `seed` decides lot and
+ * noise. `ret_clean`, unless NULL, is the share of rows about which the model
+ * is right. Statuses: INPUT (another mechanism; no row), MEMORY.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_right_simulate(struct sotto_mechanism *mechanism,
+                     const struct sotto_table *table, size_t people,
+                     uint64_t seed, double z, struct sotto_right *ret_right,
+                     double *ret_clean, struct sotto_error *err);
 /* Returns which of n > 0 has the largest share, the first of equals. What the
    winner's answers say of it is too much: it won (docs/learning.md). */
 size_t sotto_right_best(const struct sotto_right *right, size_t n);

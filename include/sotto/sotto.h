@@ -9,6 +9,7 @@
  *     results.h       a page to look at: promises, estimates, liars
  *     training.h      making mechanisms; analyst files
  *     fitting.h       learning from reports
+ *     tuning.h        choosing settings by private answers
  *     accounting.h    privacy arithmetic
  *     ledgers.h       the ledger behind a device
  *     collecting.h    the collector, the device's sender, the analyst's side
@@ -48,6 +49,7 @@
 #include "sotto/tables.h"
 #include "sotto/training.h"
 #include "sotto/trying.h"
+#include "sotto/tuning.h"
 #include "sotto/work.h"
 
 #endif

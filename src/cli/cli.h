@@ -241,6 +241,8 @@ extern const struct cli_verb cmd_fit;
 extern const struct cli_verb cmd_predict;
 extern const struct cli_verb cmd_evaluate;
 extern const struct cli_verb cmd_choose;
+extern const struct cli_verb cmd_validate;
+extern const struct cli_verb cmd_tune;
 extern const struct cli_verb cmd_audit;
 extern const struct cli_verb cmd_account;
 extern const struct cli_verb cmd_ledger;

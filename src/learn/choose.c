@@ -18,33 +18,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "host/error.h"
 #include "host/wipe.h"
+#include "learn/asking.h"
+#include "learn/halving.h"
 #include "learn/learner.h"
-#include "likelihood/likelihood.h"
-#include "random/seeded.h"
-
-#define ANSWERS 2u
-
-struct candidate {
-    size_t network;
-    double yes, asked;
-    double accuracy; /* as estimated */
-};
 
 struct choosing {
     struct sotto_model *model;
     const struct sotto_table *people;
-    struct channel_instance channel;
-    struct likelihood_instance flip;
-    void *own;
+    struct asking asking;
     uint64_t seed;
     uint8_t *right; /* networks rows of people */
     size_t right_size;
-    struct candidate candidate[NETWORKS_MAX];
-    size_t left; /* candidates */
-    size_t next; /* person */
+    struct halving candidate[NETWORKS_MAX];
+    double yes[NETWORKS_MAX], asked[NETWORKS_MAX]; /* by network */
+    size_t left;                                   /* candidates */
+    size_t next;                                   /* person */
 };
 
 /* ---- What the people know ----------------------------------------------- */
@@ -92,56 +82,37 @@ static bool
 draw_answer(const struct choosing *choosing, size_t network, size_t person)
 {
     size_t n = sotto_table_rows(choosing->people);
-    int32_t q = choosing->right[network * n + person];
-    uint8_t wire[16];
-    int64_t value;
-    struct seeded seeded;
-    seeded_init(&seeded, choosing->seed, person);
-    choosing->channel.channel->sample(&choosing->channel, &q, &seeded.random,
-                                      wire);
-    choosing->flip.likelihood->unpack(&choosing->flip, wire, &value);
-    return value == 1;
-}
-
-static int
-compare_candidates(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    if (x->accuracy != y->accuracy) {
-        return x->accuracy < y->accuracy ? 1 : -1;
-    }
-    return x->network < y->network ? -1 : x->network > y->network;
+    return asking_draw(&choosing->asking, choosing->seed, person,
+                       choosing->right[network * n + person] != 0);
 }
 
 /* Every candidate that is left, before `each` people of its own. */
 static void
 ask_round(struct choosing *choosing, size_t each)
 {
-    double e = exp((double)choosing->channel.eps / (double)DECIMAL_UNIT);
-    double flipped = 1 / (1 + e);
+    struct right_flip flip;
+    asking_chances(&choosing->asking, &flip);
     for (size_t i = 0; i < choosing->left; i++) {
-        struct candidate *candidate = &choosing->candidate[i];
+        struct halving *candidate = &choosing->candidate[i];
+        size_t network = candidate->candidate;
         for (size_t j = 0; j < each; j++) {
-            candidate->yes +=
-                draw_answer(choosing, candidate->network, choosing->next++) ? 1
-                                                                            : 0;
+            choosing->yes[network] +=
+                draw_answer(choosing, network, choosing->next++) ? 1 : 0;
         }
-        candidate->asked += (double)each;
+        choosing->asked[network] += (double)each;
         candidate->accuracy =
-            (candidate->yes / candidate->asked - flipped) / (1 - 2 * flipped);
+            (choosing->yes[network] / choosing->asked[network] - flip.wrong) /
+            (flip.right - flip.wrong);
     }
-    qsort(choosing->candidate, choosing->left, sizeof *choosing->candidate,
-          compare_candidates);
-    choosing->left = (choosing->left + 1) / 2;
+    halving_sort(choosing->candidate, choosing->left);
+    choosing->left = halving_left(choosing->left);
 }
 
 static void
 ask_people(struct choosing *choosing)
 {
-    size_t people = sotto_table_rows(choosing->people), rounds = 0;
-    for (size_t left = choosing->left; left > 1; left = (left + 1) / 2) {
-        rounds++;
-    }
+    size_t people = sotto_table_rows(choosing->people);
+    size_t rounds = halving_rounds(choosing->left);
     for (; rounds > 0; rounds--) {
         size_t share = (people - choosing->next) / rounds;
         size_t each = share / choosing->left;
@@ -156,7 +127,7 @@ static size_t
 least_people(size_t candidates)
 {
     size_t people = 0;
-    for (size_t left = candidates; left > 1; left = (left + 1) / 2) {
+    for (size_t left = candidates; left > 1; left = halving_left(left)) {
         people += left;
     }
     return people;
@@ -183,28 +154,6 @@ check_choose(const struct sotto_model *model, const struct sotto_table *people,
                : SOTTO_STATUS_OK;
 }
 
-static enum sotto_status
-set_flip(struct choosing *choosing, const char *eps, struct sotto_error *err)
-{
-    const struct channel *flip = channel_find(channel_exact, "flip", 4);
-    uint64_t units;
-    enum sotto_status status = decimal_read_eps(eps, strlen(eps), &units, err);
-    if (status != SOTTO_STATUS_OK) {
-        return status;
-    }
-    choosing->own = malloc(flip->own_size);
-    if (choosing->own == NULL) {
-        return host_fail_memory(err);
-    }
-    status = channel_init(&choosing->channel, flip, ANSWERS, 0, 0, units, 0,
-                          choosing->own);
-    status =
-        HOST_THEN(status, likelihood_init(&choosing->flip, &choosing->channel));
-    return status == SOTTO_STATUS_OK
-               ? status
-               : host_fail(err, status, 0, "%s", sotto_status_message(status));
-}
-
 size_t
 sotto_model_networks(const struct sotto_model *model)
 {
@@ -220,25 +169,25 @@ sotto_model_choose(struct sotto_model *model, const struct sotto_table *people,
     size_t nets = sotto_model_networks(model);
     struct choosing choosing = {
         .model = model, .people = people, .seed = seed, .left = nets};
-    enum sotto_status status = set_flip(&choosing, eps, err);
+    enum sotto_status status = asking_init(&choosing.asking, eps, err);
     status = HOST_THEN(status, check_choose(model, people, err));
     status = HOST_THEN(status, find_right(&choosing, err));
     for (size_t i = 0; i < nets; i++) {
-        choosing.candidate[i].network = i;
+        choosing.candidate[i].candidate = i;
         choosing.candidate[i].accuracy = (double)NAN; /* not asked about */
     }
     if (status == SOTTO_STATUS_OK) {
         ask_people(&choosing);
         status =
-            model->learner->keep(model, choosing.candidate[0].network, err);
+            model->learner->keep(model, choosing.candidate[0].candidate, err);
     }
     if (status == SOTTO_STATUS_OK && ret_choice != NULL) {
         *ret_choice =
-            (struct sotto_choice){.network = choosing.candidate[0].network,
+            (struct sotto_choice){.network = choosing.candidate[0].candidate,
                                   .people = choosing.next,
                                   .accuracy = choosing.candidate[0].accuracy};
     }
-    free(choosing.own);
+    asking_clear(&choosing.asking);
     host_wipe_free(choosing.right, choosing.right_size);
     return status;
 }

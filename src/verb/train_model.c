@@ -34,7 +34,8 @@ tell_model(const struct cli_args *args, const struct sotto_mechanism *mechanism,
     }
     if (isnan(expected)) {
         (void)fprintf(to, "Whether the model is right, yes or no, by flip. "
-                          "See what answers say with\nsotto choose.\n");
+                          "See what answers say with\nsotto validate; of "
+                          "several models, with sotto choose.\n");
         train_text(to, path, &info);
         return;
     }

@@ -16,11 +16,11 @@ grep -q "\"$(cat out)\"" "$SOTTO_SOURCE_DIR/docs/man/sotto.1" ||
 run 0
 run 0 --help
 verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
-[ "$(echo "$verbs" | wc -l)" -eq 25 ] || fail "not 25 verbs: $verbs"
+[ "$(echo "$verbs" | wc -l)" -eq 27 ] || fail "not 27 verbs: $verbs"
 
 # ---- The examples ------------------------------------------------------------
 for verb in train keygen sign verify inspect privatise send decode fit \
-    predict evaluate choose ledger account audit experiment bench demo data plan store; do
+    predict evaluate choose validate tune ledger account audit experiment bench demo data plan store; do
     echo "$verbs" | grep -q -x $verb || fail "$verb is not listed"
     run 0 $verb --help
     awk 'length > 80 { print; bad = 1 } END { exit bad }' out ||

@@ -5,7 +5,9 @@
 #include "learn_fixture.h"
 
 #include "fail_alloc.h"
+#include "host/confidence.h"
 #include "learn/codes/codes_model.h"
+#include "learn/right.h"
 #include "learn_codebook.h"
 #include "privacy/enumerate.h"
 
@@ -271,6 +273,89 @@ test_estimate(void **state)
     sotto_mechanism_free(mechanism);
 }
 
+/* ---- The interval ----------------------------------------------------------
+ */
+
+/* The probability that the interval of n answers covers a share `a`: summed
+   over all numbers of yes. */
+static double
+coverage(const struct right_flip *flip, size_t n, double a)
+{
+    double p = flip->wrong + (flip->right - flip->wrong) * a, sum = 0;
+    for (size_t yes = 0; yes <= n; yes++) {
+        struct sotto_right found = {.reports = n};
+        double rest = (double)(n - yes), y = (double)yes;
+        double ways = lgamma((double)n + 1) - lgamma(y + 1) - lgamma(rest + 1);
+        right_read(flip, yes, confidence_z(0.95), &found);
+        assert_true(found.low >= 0 && found.low <= found.high &&
+                    found.high <= 1);
+        if (found.low <= a && a <= found.high) {
+            sum += exp(ways + y * log(p) + rest * log1p(-p));
+        }
+    }
+    return sum;
+}
+
+/* Exactly, at every epsilon and at both ends. */
+static void
+test_coverage(void **state)
+{
+    static const double eps[] = {0.05, 0.5, 1, 4, 12};
+    static const size_t answers[] = {1, 2, 7, 40, 300};
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        const struct right_flip flip = {1 / (1 + exp(-eps[i])),
+                                        1 / (1 + exp(eps[i]))};
+        for (size_t j = 0; j < 5; j++) {
+            for (int at = 0; at <= 50; at++) {
+                assert_true(coverage(&flip, answers[j], at / 50.0) >=
+                            0.95 - 1e-9);
+            }
+        }
+    }
+}
+
+/* Through the mechanism: a thousand groups of 300 people, drawn from the rows,
+   of which the interval covers the rows' own share in at least 930. With 0.95
+   in each, fewer than 930 have a probability of 0.003; the interval covers with
+   more. */
+static void
+test_repetitions(void **state)
+{
+    struct sotto_mechanism *mechanism = open_encoded(), *right = NULL;
+    struct sotto_model *model = wide_model(mechanism, NULL);
+    struct sotto_table *people = wide_rows(8);
+    size_t covered = 0;
+    double clean = -1, mean = 0;
+    int32_t *point;
+    (void)state;
+    must(sotto_model_mechanism_right(model, 0, NULL, "1", NULL, &right, &err));
+    for (uint64_t seed = 0; seed < 1000; seed++) {
+        struct sotto_right found;
+        must(sotto_right_simulate(right, people, 300, seed, confidence_z(0.95),
+                                  &found, &clean, &err));
+        assert_int_equal(found.reports, 300);
+        assert_int_equal(found.simulated, 300);
+        covered += found.low <= clean && clean <= found.high ? 1 : 0;
+        mean += found.share / 1000;
+    }
+    print_message("%zu of 1000 intervals cover\n", covered);
+    assert_true(covered >= 930);
+    /* unbiased: a mean of 1000 within 5 of its deviations */
+    assert_true(fabs(mean - clean) < 5 * sqrt(1.2 / 300 / 1000));
+    point = points_of(right, people);
+    mean = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        mean += (double)point[i] / ROWS;
+    }
+    assert_true(fabs(mean - clean) < 1e-12);
+    free(point);
+    sotto_mechanism_free(right);
+    sotto_model_free(model);
+    sotto_table_free(people);
+    sotto_mechanism_free(mechanism);
+}
+
 /* ---- Refusals -------------------------------------------------------------
  */
 
@@ -281,6 +366,9 @@ test_refusals(void **state)
     struct sotto_mechanism *mixed = open_mixed(DECIMAL_UNIT, DECIMAL_UNIT, 8);
     struct sotto_model *model = wide_model(mechanism, NULL);
     struct sotto_model *several = wide_model(mixed, NULL);
+    struct sotto_mechanism *right = NULL;
+    struct sotto_table *unlabelled = table_of("a,b\n0,0\n");
+    struct sotto_right found;
     const char *path = in_folder("none.sotto");
     (void)state;
     assert_int_equal(
@@ -293,11 +381,21 @@ test_refusals(void **state)
     assert_int_equal(
         sotto_model_mechanism_right(several, 0, NULL, "1", path, NULL, &err),
         SOTTO_STATUS_USAGE); /* a symbol, too, goes into the network */
+    must(sotto_model_mechanism_right(model, 0, NULL, "1", NULL, &right, &err));
+    assert_int_equal(
+        sotto_right_simulate(right, unlabelled, 0, 1, 1.96, &found, NULL, &err),
+        SOTTO_STATUS_INPUT);
+    assert_non_null(strstr(err.message, "\"label\""));
+    assert_int_equal(sotto_right_simulate(mechanism, unlabelled, 0, 1, 1.96,
+                                          &found, NULL, &err),
+                     SOTTO_STATUS_INPUT);
     model->column = SIZE_MAX;
     assert_int_equal(
         sotto_model_mechanism_right(model, 0, NULL, "1", path, NULL, &err),
         SOTTO_STATUS_USAGE);
     assert_null(fopen(path, "r"));
+    sotto_table_free(unlabelled);
+    sotto_mechanism_free(right);
     sotto_model_free(several);
     sotto_model_free(model);
     sotto_mechanism_free(mixed);
@@ -317,7 +415,7 @@ test_memory(void **state)
     reader = read_back(right, people, 5);
     for (long n = 1; n < 120; n++) {
         struct sotto_mechanism *made = NULL;
-        enum sotto_status status[3];
+        enum sotto_status status[4];
         fail_alloc_at(n);
         status[0] =
             sotto_model_mechanism_right(model, 0, NULL, "1", NULL, &made, &err);
@@ -327,9 +425,12 @@ test_memory(void **state)
         status[2] = sotto_model_networks(model) == 1
                         ? SOTTO_STATUS_OK
                         : sotto_model_keep_right(model, right, NULL, &err);
+        fail_alloc_at(n);
+        status[3] =
+            sotto_right_simulate(right, people, 5, 1, 1.96, &found, NULL, &err);
         fail_alloc_at(0);
         sotto_mechanism_free(made);
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = 0; i < 4; i++) {
             assert_true(status[i] == SOTTO_STATUS_OK ||
                         status[i] == SOTTO_STATUS_MEMORY);
         }
@@ -348,9 +449,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lattice),  cmocka_unit_test(test_feature),
-        cmocka_unit_test(test_codes),    cmocka_unit_test(test_promise),
-        cmocka_unit_test(test_estimate), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_lattice),     cmocka_unit_test(test_feature),
+        cmocka_unit_test(test_codes),       cmocka_unit_test(test_promise),
+        cmocka_unit_test(test_estimate),    cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_repetitions), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
