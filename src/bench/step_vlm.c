@@ -40,8 +40,12 @@ init_vlm(void *own, struct host_pool *pool, struct tensor_backend *backend,
                                              .batch = (uint32_t)n,
                                              .seed = SEED};
     size_t width = vlm_sizes[0];
-    struct learnt learnt = {
-        .set = {.d = 8}, .block = &step->block, .blocks = 1, .width = width};
+    struct learnt learnt = {.set = {.d = 8},
+                            .channel =
+                                channel_find(channel_exact, "laplace", 7),
+                            .block = &step->block,
+                            .blocks = 1,
+                            .width = width};
     (void)pool;
     step->block = (struct analyst_block){ANALYST_BERNOULLI, 0, width};
     seeded_init(&step->seeded, SEED, 3);

@@ -287,9 +287,9 @@ const struct experiment experiment_mnist_collection = {
         "images. Mechanisms: vlm, vlm-linear, pca, clm; codebook,\n"
         "vlm-codebook and pca-codebook, which report one of k codes, k\n"
         "chosen by simulation; vlm-float: vlm with noise in floating point,\n"
-        "to compare with. What the papers compare with, of the images as they\n"
-        "are: laplace, duchi, piecewise, hybrid, privunit2 and privunitg; and\n"
-        "of vlm's numbers: vlm-duchi and so on.",
+        "to compare with. What the papers compare with, of the images as\n"
+        "they are: laplace, duchi, piecewise, hybrid, privunit2, privunitg;\n"
+        "and of vlm's numbers: vlm-duchi and so on.",
     .data = &data_set_mnist,
     .protocol = &protocol_collection,
     .classes = 10,
