@@ -4,7 +4,7 @@
 #ifndef SOTTO_EXPERIMENT_RESULT_PAGE_H
 #define SOTTO_EXPERIMENT_RESULT_PAGE_H
 
-#include "experiment/result_read.h"
+#include "experiment/result_folder.h"
 
 struct host_text;
 
@@ -15,10 +15,5 @@ struct host_text;
  */
 void result_page(struct host_text *text, const struct result_folder *folder,
                  const char *results, const char *link);
-
-/* The folder as a link from the page at `path` names it, in memory the caller
-   frees: from one to the other where both are told from the same place, else
-   the folder as it is given. NULL: no memory. */
-char *result_page_link(const char *results, const char *path);
 
 #endif

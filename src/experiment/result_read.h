@@ -19,15 +19,6 @@ struct result_table {
     char *text; /* what texts of rows point into */
 };
 
-/* All of a folder. */
-struct result_folder {
-    struct result_table *table; /* in the registry's order, of experiments and
-                                   of mechanisms */
-    size_t tables, table_room;
-    char **other; /* names of .csv files that no experiment wrote, sorted */
-    size_t others, other_room;
-};
-
 /*
  * Reads FOLDER/NAME.csv. `ret_ours` is false, and nothing else is set, where
  * the first column is not `experiment`: some other file. Statuses: INPUT (names
@@ -43,12 +34,5 @@ void result_table_clear(struct result_table *table);
 
 /* The run whose rows a table of accuracies has, as long as it lives. */
 struct experiment_run result_table_run(const struct result_table *table);
-
-/* Reads every .csv file of a folder; cleared by the next. Statuses: those of
-   result_read. */
-SOTTO_CHECKED enum sotto_status
-result_folder_read(const char *path, struct result_folder *ret_folder,
-                   struct sotto_error *err);
-void result_folder_clear(struct result_folder *folder);
 
 #endif

@@ -319,8 +319,7 @@ check_options(const struct cli_args *args)
     const struct cli_option *at;
     for (size_t i = 0; (at = cli_option_at(args->verb, i)) != NULL; i++) {
         bool shared =
-            strcmp(at->name, "help") == 0 ||
-            (strcmp(at->name, "json") == 0 && strcmp(args->word[0], PAGE) != 0);
+            strcmp(at->name, "help") == 0 || strcmp(at->name, "json") == 0;
         if (!shared && cli_given(args, at->name) &&
             !word_takes(args->word[0], at->name)) {
             (void)cli_bad("--%s does not go with %.80s; see sotto experiment "
@@ -366,6 +365,13 @@ run_page(const struct cli_args *args)
     path = path != NULL ? path : PAGE_PATH;
     if (sotto_experiment_page(results, path, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
+    }
+    if (cli_given(args, "json")) {
+        json_begin(cli_summary(path));
+        json_text(cli_summary(path), "page", path);
+        json_text(cli_summary(path), "results", results);
+        json_end(cli_summary(path));
+        return CLI_EXIT_DONE;
     }
     (void)fprintf(cli_summary(path), "Wrote %s from %s\n", cli_shown(path),
                   cli_shown(results));

@@ -63,7 +63,7 @@ def check_refused():
         done = make(name, "--results", ".", "-o", "page.md")
         if done.returncode != 2 or "later.csv: line 1" not in done.stderr:
             fail(f"later.csv: {done.returncode}, {done.stderr}")
-        for wrong in ("--eps=1", "--plan", "--json"):
+        for wrong in ("--eps=1", "--plan"):
             done = make(name, wrong)
             if done.returncode != 2 or wrong[:5] not in done.stderr:
                 fail(f"page {wrong}: {done.returncode}, {done.stderr}")

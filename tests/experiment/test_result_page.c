@@ -129,29 +129,6 @@ test_lines(void **state)
     free(page);
 }
 
-static void
-test_link(void **state)
-{
-    static const struct {
-        const char *results, *path, *link;
-    } cases[] = {{"results", "docs/results.md", "../results"},
-                 {"./results/", "docs/results.md", "../results"},
-                 {"results", "results.md", "results"},
-                 {"results", "results/page.md", "."},
-                 {"a/results", "a/docs/x/p.md", "../../results"},
-                 {"/a/results", "/a/docs/p.md", "../results"},
-                 {"/a/results", "docs/p.md", "/a/results"},
-                 {"../results", "docs/p.md", "../results"},
-                 {"results", "docs/../p.md", "results"},
-                 {"resultsx", "results/p.md", "../resultsx"}};
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *link = result_page_link(cases[i].results, cases[i].path);
-        assert_string_equal(link, cases[i].link);
-        free(link);
-    }
-}
-
 /* A file that is not as it should be makes no page. */
 static void
 test_refused(void **state)
@@ -178,7 +155,6 @@ main(void)
                                         scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_lines, scratch_set_up,
                                         scratch_tear_down),
-        cmocka_unit_test(test_link),
         cmocka_unit_test_setup_teardown(test_refused, scratch_set_up,
                                         scratch_tear_down),
     };

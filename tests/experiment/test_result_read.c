@@ -16,7 +16,6 @@
 #include "experiment/result_files.h"
 #include "experiment/result_read.h"
 #include "experiment/study.h"
-#include "fail_alloc.h"
 #include "host/file.h"
 #include "host/text.h"
 #include "scratch.h"
@@ -193,53 +192,6 @@ test_refused(void **state)
     }
 }
 
-/* In the registry's order; what no experiment wrote is named. */
-static void
-test_folder(void **state)
-{
-    struct result_folder all;
-    long n = 0;
-    (void)state;
-    put("zoo", "data,eps\nx,1\n");
-    put("bar", "");
-    put(NAME, HEADER FIT MEAN);
-    put("eq13", STUDY_HEADER STUDY);
-    put("mnist-collection-vlm-feature",
-        HEADER "mnist-collection,vlm,feature,0.75,1,fit,1,1,1,0,1,,,,,,1,,,,,,"
-               "\n");
-    put("mnist-collection-vlm-0.5", HEADER
-        "mnist-collection,vlm,latent,0.5,1,fit,1,1,1,0,1,,,,,,1,,,,,,\n");
-    put("mnist-collection-vlm",
-        HEADER "mnist-collection,vlm,latent,0.75,1,fit,1,1,1,0,1,,,,,,1,,,,,,"
-               "\n");
-    assert_int_equal(result_folder_read(folder, &all, &err), SOTTO_STATUS_OK);
-    assert_int_equal(all.tables, 5);
-    assert_string_equal(all.table[0].name, "mnist-collection-vlm");
-    assert_string_equal(all.table[1].name, "mnist-collection-vlm-0.5");
-    assert_string_equal(all.table[2].name, "mnist-collection-vlm-feature");
-    assert_string_equal(all.table[3].name, NAME);
-    assert_string_equal(all.table[4].name, "eq13");
-    assert_int_equal(all.others, 2);
-    assert_string_equal(all.other[0], "bar");
-    assert_string_equal(all.other[1], "zoo");
-    result_folder_clear(&all);
-    do { /* out of memory at every allocation */
-        fail_alloc_at(++n);
-        enum sotto_status status = result_folder_read(folder, &all, &err);
-        assert_true(status == SOTTO_STATUS_MEMORY || fail_alloc_count() < n ||
-                    status == SOTTO_STATUS_IO);
-        if (status == SOTTO_STATUS_OK) {
-            result_folder_clear(&all);
-        }
-    } while (fail_alloc_count() >= n);
-    fail_alloc_at(0);
-    put("mnist-collection-clm", HEADER "x,y\n");
-    assert_int_equal(result_folder_read(folder, &all, &err),
-                     SOTTO_STATUS_INPUT);
-    assert_int_equal(result_folder_read("/nowhere", &all, &err),
-                     SOTTO_STATUS_IO);
-}
-
 int
 main(void)
 {
@@ -249,8 +201,6 @@ main(void)
         cmocka_unit_test_setup_teardown(test_row, scratch_set_up,
                                         scratch_tear_down),
         cmocka_unit_test_setup_teardown(test_refused, scratch_set_up,
-                                        scratch_tear_down),
-        cmocka_unit_test_setup_teardown(test_folder, scratch_set_up,
                                         scratch_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
