@@ -54,8 +54,9 @@ add_prose(struct host_text *text, const char *line, size_t size)
 }
 
 void
-result_lines(struct host_text *text, const char *at)
+result_lines(struct host_text *text, const char *page)
 {
+    const char *at = page;
     while (*at != '\0') {
         size_t size = strcspn(at, "\n");
         bool whole = size == 0 || strchr("|#!<", *at) != NULL ||

@@ -210,7 +210,10 @@ static enum sotto_status
 take_line(const struct reading *at, char *line, char *end,
           struct sotto_experiment_row *ret_row, struct sotto_error *err)
 {
-    struct sotto_experiment_row row = {.aux_share = NAN,
+    struct sotto_experiment_row row = {.experiment = "",
+                                       .mechanism = "",
+                                       .level = "",
+                                       .aux_share = NAN,
                                        .accuracy = NAN,
                                        .loss = NAN,
                                        .x = NAN,
@@ -287,7 +290,7 @@ check_row(const struct reading *at, struct result_table *table,
         return fail_field(at, "mechanism", err,
                           "is no mechanism of the experiment", row->mechanism);
     }
-    if (strcmp(row->experiment, first->experiment) != 0) {
+    if (experiment_find(row->experiment) != table->experiment) {
         return fail_field(at, "experiment", err, "is not that of line 2",
                           row->experiment);
     }
