@@ -468,7 +468,7 @@ result_read(const char *folder, const char *name, bool *ret_ours,
     status = host_file_read(path, FILE_MOST, &data, &size, err);
     table.text = (char *)data;
     status = HOST_THEN(status, take_text(path, size, ret_ours, &table, err));
-    if (status == SOTTO_STATUS_OK && *ret_ours) {
+    if (status == SOTTO_STATUS_OK && table.rows != NULL) {
         table.options.seed = table.rows[0].seed;
         table.options.command = last_command(&table);
         if (table.experiment->study == NULL) {
