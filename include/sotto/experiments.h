@@ -100,6 +100,13 @@ SOTTO_CHECKED enum sotto_status sotto_experiment_plan(
 SOTTO_CHECKED enum sotto_status
 sotto_experiment_path(const struct sotto_experiment_options *options,
                       char **ret_path, struct sotto_error *err);
+/* Writes one page of all tables in `results`, a folder that runs wrote to, with
+   pictures linked: an index, then each experiment. It depends on the files
+   alone. Statuses: INPUT (a file that is not as this version writes it: names
+   file, line and field), IO, LIMIT, MEMORY. */
+SOTTO_CHECKED enum sotto_status sotto_experiment_page(const char *results,
+                                                      const char *path,
+                                                      struct sotto_error *err);
 /* Experiment i and what it is about, in lines; NULL past the last. */
 const char *sotto_experiment_at(size_t i, const char **ret_about);
 /* The i-th mechanism of an experiment, the first its default; NULL past the

@@ -137,7 +137,8 @@ simulates_choice(const struct sotto_experiment_row *row)
 static void
 add_verdict(struct host_text *text, const struct sotto_experiment_row *row)
 {
-    bool judged = isfinite(row->reach), simulated = simulates_choice(row);
+    bool judged = isfinite(row->reach) && isfinite(row->accuracy),
+         simulated = simulates_choice(row);
     host_text_print(text, " %s%s%s |\n",
                     !judged                       ? ""
                     : row->accuracy >= row->reach ? "reached"
@@ -146,9 +147,9 @@ add_verdict(struct host_text *text, const struct sotto_experiment_row *row)
                     simulated ? "simulated protocol" : "");
 }
 
-static void
-add_means(struct host_text *text, const struct sotto_experiment_row *rows,
-          size_t count)
+void
+result_files_means(struct host_text *text,
+                   const struct sotto_experiment_row *rows, size_t count)
 {
     bool simulated = false;
     host_text_print(text,
@@ -162,7 +163,11 @@ add_means(struct host_text *text, const struct sotto_experiment_row *rows,
         }
         experiment_eps_text(row->eps, eps);
         host_text_print(text, "| %s |", eps);
-        add_cell(text, row->accuracy, row->deviation);
+        if (row->runs == 0) {
+            host_text_print(text, " not run |");
+        } else {
+            add_cell(text, row->accuracy, row->deviation);
+        }
         add_cell(text, row->deviation_draws, NAN);
         host_text_print(text, " %zu |", row->runs);
         add_cell(text, row->paper, row->paper_deviation);
@@ -222,9 +227,8 @@ add_limits(struct host_text *text, const struct experiment_run *run)
     }
 }
 
-/* The rest of the papers' table, on the same data and splits. */
-static void
-add_others(struct host_text *text, const struct experiment_run *run)
+void
+result_files_others(struct host_text *text, const struct experiment_run *run)
 {
     host_text_print(text, "\nThe papers' mechanisms without an encoder:\n\n"
                           "| | 10 | 8 | 6 | 4 | 2 | 1 | none |\n"
@@ -276,14 +280,9 @@ add_settings(struct host_text *text, const struct sotto_experiment_row *rows,
 }
 
 void
-result_files_markdown(struct host_text *text, const struct experiment_run *run,
-                      const struct sotto_experiment_row *rows, size_t count)
+result_files_level(struct host_text *text, const struct experiment_run *run)
 {
     const struct papers_row *paper = papers_find(run);
-    const struct sotto_experiment_options *options = run->options;
-    const char *beside = run->mechanism->beside;
-    host_text_print(text, "# %s, %s\n\n%s\n\n", run->experiment->name,
-                    run->mechanism->name, run->experiment->about);
     host_text_print(text,
                     "Level: %s. Auxiliary share: %.10g. Accuracy in percent, "
                     "mean and standard deviation over %ju trial%s (each the "
@@ -300,11 +299,21 @@ result_files_markdown(struct host_text *text, const struct experiment_run *run,
                         paper->name, paper->table);
     }
     host_text_print(text, "\n\n");
-    if (beside != NULL) {
-        host_text_print(text, "%s\n\n", beside);
+    if (run->mechanism->beside != NULL) {
+        host_text_print(text, "%s\n\n", run->mechanism->beside);
     }
-    add_means(text, rows, count);
-    add_others(text, run);
+}
+
+void
+result_files_markdown(struct host_text *text, const struct experiment_run *run,
+                      const struct sotto_experiment_row *rows, size_t count)
+{
+    const struct sotto_experiment_options *options = run->options;
+    host_text_print(text, "# %s, %s\n\n%s\n\n", run->experiment->name,
+                    run->mechanism->name, run->experiment->about);
+    result_files_level(text, run);
+    result_files_means(text, rows, count);
+    result_files_others(text, run);
     add_settings(text, rows, count);
     if (count > 0) {
         const char *commit = commit_of(rows, count);

@@ -30,4 +30,14 @@ void result_files_markdown(struct host_text *text,
 void result_files_plot(struct host_text *text, const struct experiment_run *run,
                        const struct sotto_experiment_row *rows, size_t count);
 
+/* Parts of the second, which the page of all tables has, too: what was measured
+   and what must be said beside it; the means (one of no runs was not run); the
+   papers' mechanisms without an encoder. */
+void result_files_level(struct host_text *text,
+                        const struct experiment_run *run);
+void result_files_means(struct host_text *text,
+                        const struct sotto_experiment_row *rows, size_t count);
+void result_files_others(struct host_text *text,
+                         const struct experiment_run *run);
+
 #endif

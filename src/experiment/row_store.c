@@ -84,39 +84,14 @@ add_value(struct host_text *text, const struct row_value *value)
     host_text_print(text, "\n");
 }
 
-/* The end of the field that begins at `at`: its comma, or the line's end; NULL
-   if its quotes are wrong. */
-static const char *
-field_end(const char *at, const char *end)
-{
-    if (at == end || *at != '"') {
-        const char *comma = memchr(at, ',', (size_t)(end - at));
-        return comma != NULL ? comma : end;
-    }
-    for (at++; at < end; at++) {
-        if (*at == '"' && (at + 1 == end || at[1] != '"')) {
-            at++;
-            return at == end || *at == ',' ? at : NULL;
-        }
-        at += *at == '"' ? 1 : 0;
-    }
-    return NULL;
-}
-
 /* The field's text without its quotes, which the caller frees. */
 static char *
 field_copy(const char *at, const char *end)
 {
     char *copy = host_text_copy(at, (size_t)(end - at));
-    if (copy == NULL || at == end || *at != '"') {
-        return copy;
+    if (copy != NULL) {
+        csv_field_undo(copy, copy + (end - at));
     }
-    char *to = copy;
-    for (at++, end--; at < end; at++) {
-        *to++ = *at;
-        at += *at == '"' ? 1 : 0;
-    }
-    *to = '\0';
     return copy;
 }
 
@@ -163,7 +138,7 @@ parse_line(const char *line, const char *end, struct row *ret_row)
     struct row row = {0};
     at[0] = line;
     for (size_t i = 0; i < KEY_FIELDS + VALUE_FIELDS; i++) {
-        const char *stop = at[i] <= end ? field_end(at[i], end) : NULL;
+        const char *stop = at[i] <= end ? csv_field_end(at[i], end) : NULL;
         if (stop == NULL) {
             return SOTTO_STATUS_FORMAT;
         }

@@ -128,6 +128,27 @@ void study_csv(struct host_text *text, const struct sotto_experiment_row *rows,
 void study_markdown(struct host_text *text, const struct experiment *experiment,
                     const struct sotto_experiment_options *options,
                     const struct sotto_experiment_row *rows, size_t count);
+
+/* Parts of the second, which the page of all tables has, too, their headings
+   as deep as `heading` ("##"). A panel's table; false: it has no mean. */
+bool study_table(struct host_text *text, const struct experiment *experiment,
+                 const struct study_panel *panel,
+                 const struct sotto_experiment_row *rows, size_t count,
+                 const char *heading);
+/* What is said behind the tables: (*), gains, methods. */
+void study_remarks(struct host_text *text, const struct experiment *experiment,
+                   const struct sotto_experiment_row *rows, size_t count,
+                   const char *heading);
+/* The command of `options`, without an option that would make only some of the
+   rows. */
+void study_command(struct host_text *text,
+                   const struct sotto_experiment_options *options,
+                   const struct sotto_experiment_row *rows, size_t count);
+/* The rows alone of the table of gains, each behind `before`; false: none. */
+bool study_gains(struct host_text *text, const struct study *study,
+                 const struct sotto_experiment_row *rows, size_t count,
+                 const char *before);
+
 void study_plot(struct host_text *text, const struct experiment *experiment,
                 const struct study_panel *panel,
                 const struct sotto_experiment_row *rows, size_t count);

@@ -163,7 +163,7 @@ static void
 add_cell(struct host_text *text, const struct sotto_experiment_row *row)
 {
     if (row == NULL) {
-        host_text_print(text, " – |");
+        host_text_print(text, " not run |");
     } else if (isfinite(row->deviation)) {
         host_text_print(text, " %.4f ± %.4f |", row->loss, row->deviation);
     } else {
@@ -184,17 +184,21 @@ is_beyond(const struct means *means, const struct study_panel *panel, double x)
     return false;
 }
 
-static void
-add_panel(struct host_text *text, const struct experiment *experiment,
-          const struct study_panel *panel, const struct means *means)
+bool
+study_table(struct host_text *text, const struct experiment *experiment,
+            const struct study_panel *panel,
+            const struct sotto_experiment_row *rows, size_t row_count,
+            const char *heading)
 {
+    const struct means all = {rows, row_count}, *means = &all;
     const struct experiment_mechanism *method;
     double x[PLOT_POINTS_MOST];
     size_t count = find_x(means, panel, x), columns = 0;
     if (count == 0) {
-        return;
+        return false;
     }
-    host_text_print(text, "\n## %s\n\n| %s |", panel->title, axis_name(panel));
+    host_text_print(text, "\n%s %s\n\n| %s |", heading, panel->title,
+                    axis_name(panel));
     for (method = experiment->mechanisms; method->name != NULL; method++) {
         if (is_measured(means, panel, method->name)) {
             host_text_print(text, " %s |", method->name);
@@ -215,6 +219,7 @@ add_panel(struct host_text *text, const struct experiment *experiment,
         }
     }
     host_text_print(text, "\n");
+    return true;
 }
 
 /* The largest gain over all epsilons of a panel; NAN: nothing to compare. */
@@ -240,24 +245,22 @@ largest_gain(const struct means *means, const struct study_panel *panel,
     return best;
 }
 
-static void
-add_gains(struct host_text *text, const struct study *study,
-          const struct means *means)
+bool
+study_gains(struct host_text *text, const struct study *study,
+            const struct sotto_experiment_row *rows, size_t count,
+            const char *before)
 {
-    bool begun = false;
+    const struct means means = {rows, count};
+    bool any = false;
     for (const struct study_gain *gain = study->gains;
          gain != NULL && gain->method != NULL; gain++) {
-        double eps = NAN, best = largest_gain(means, study->panels, gain, &eps);
+        double eps = NAN,
+               best = largest_gain(&means, study->panels, gain, &eps);
         if (!isfinite(best)) {
             continue;
         }
-        if (!begun) {
-            host_text_print(text, "\n## Largest gains\n\n| | over | %% | at "
-                                  "epsilon | the paper, %% | at epsilon |\n"
-                                  "|---|---|---|---|---|---|\n");
-        }
-        begun = true;
-        host_text_print(text, "| %s | %s | %.1f | %g |", gain->method,
+        any = true;
+        host_text_print(text, "%s| %s | %s | %.1f | %g |", before, gain->method,
                         gain->over, best, eps);
         if (isfinite(gain->percent)) {
             host_text_print(text, " %.1f | %g |\n", gain->percent, gain->eps);
@@ -265,13 +268,32 @@ add_gains(struct host_text *text, const struct study *study,
             host_text_print(text, " – | – |\n");
         }
     }
+    return any;
+}
+
+static void
+add_gains(struct host_text *text, const struct study *study,
+          const struct means *means, const char *heading)
+{
+    struct host_text gains;
+    host_text_init(&gains, TEXT_MOST);
+    if (study_gains(&gains, study, means->row, means->count, "")) {
+        host_text_print(text,
+                        "\n%s Largest gains\n\n| | over | %% | at "
+                        "epsilon | the paper, %% | at epsilon |\n"
+                        "|---|---|---|---|---|---|\n",
+                        heading);
+        host_text_add(text, gains.data, gains.size);
+    }
+    text->failed = text->failed || gains.failed;
+    host_text_clear(&gains);
 }
 
 static void
 add_methods(struct host_text *text, const struct experiment *experiment,
-            const struct means *means)
+            const struct means *means, const char *heading)
 {
-    host_text_print(text, "\n## Methods\n\n");
+    host_text_print(text, "\n%s Methods\n\n", heading);
     for (const struct experiment_mechanism *method = experiment->mechanisms;
          method->name != NULL; method++) {
         for (size_t i = 0; i < means->count; i++) {
@@ -329,13 +351,13 @@ has_other_eps(const struct means *means,
     return false;
 }
 
-/* The last run's command, without an option that would make only some of the
-   rows. */
-static void
-add_command(struct host_text *text, const struct means *means,
-            const struct sotto_experiment_options *options)
+void
+study_command(struct host_text *text,
+              const struct sotto_experiment_options *options,
+              const struct sotto_experiment_row *rows, size_t count)
 {
-    bool methods = has_methods(means), eps = has_other_eps(means, options);
+    const struct means means = {rows, count};
+    bool methods = has_methods(&means), eps = has_other_eps(&means, options);
     host_text_print(text, "\n   ");
     for (const char *at = options->command; *at != '\0';) {
         size_t size = strcspn(at, " ");
@@ -357,18 +379,12 @@ add_command(struct host_text *text, const struct means *means,
 }
 
 void
-study_markdown(struct host_text *text, const struct experiment *experiment,
-               const struct sotto_experiment_options *options,
-               const struct sotto_experiment_row *rows, size_t count)
+study_remarks(struct host_text *text, const struct experiment *experiment,
+              const struct sotto_experiment_row *rows, size_t count,
+              const char *heading)
 {
     const struct means means = {rows, count};
-    const struct study *study = experiment->study;
-    const char *commit = commit_of(&means);
     bool beyond = false;
-    host_text_print(text, "# %s\n\n%s\n", experiment->name, experiment->about);
-    for (const struct study_panel *at = study->panels; at->x != NULL; at++) {
-        add_panel(text, experiment, at, &means);
-    }
     for (size_t i = 0; i < count; i++) {
         beyond = beyond || rows[i].eps > STUDY_EPS_FORMAT;
     }
@@ -378,8 +394,23 @@ study_markdown(struct host_text *text, const struct experiment *experiment,
                         "formulas in floats; no mechanism can have it.\n",
                         STUDY_EPS_FORMAT);
     }
-    add_gains(text, study, &means);
-    add_methods(text, experiment, &means);
+    add_gains(text, experiment->study, &means, heading);
+    add_methods(text, experiment, &means, heading);
+}
+
+void
+study_markdown(struct host_text *text, const struct experiment *experiment,
+               const struct sotto_experiment_options *options,
+               const struct sotto_experiment_row *rows, size_t count)
+{
+    const struct means means = {rows, count};
+    const struct study *study = experiment->study;
+    const char *commit = commit_of(&means);
+    host_text_print(text, "# %s\n\n%s\n", experiment->name, experiment->about);
+    for (const struct study_panel *at = study->panels; at->x != NULL; at++) {
+        (void)study_table(text, experiment, at, rows, count, "##");
+    }
+    study_remarks(text, experiment, rows, count, "##");
     host_text_print(text, "\nSeed %ju", (uintmax_t)options->seed);
     if (count > 0 && rows[0].data != NULL) {
         host_text_print(text, "; SHA-256 of the data `%s`", rows[0].data);
@@ -388,7 +419,7 @@ study_markdown(struct host_text *text, const struct experiment *experiment,
                     commit != NULL ? ", commit " : "",
                     commit != NULL ? commit : "");
     if (options->command != NULL) {
-        add_command(text, &means, options);
+        study_command(text, options, rows, count);
     }
 }
 

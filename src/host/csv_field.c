@@ -47,3 +47,35 @@ csv_field_number(struct host_text *text, double number)
         host_text_print(text, "%.10g", number);
     }
 }
+
+const char *
+csv_field_end(const char *at, const char *end)
+{
+    if (at == end || *at != '"') {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        return comma != NULL ? comma : end;
+    }
+    for (at++; at < end; at++) {
+        if (*at == '"' && (at + 1 == end || at[1] != '"')) {
+            at++;
+            return at == end || *at == ',' ? at : NULL;
+        }
+        at += *at == '"' ? 1 : 0;
+    }
+    return NULL;
+}
+
+void
+csv_field_undo(char *at, char *end)
+{
+    char *to = at;
+    if (at == end || *at != '"') {
+        *end = '\0';
+        return;
+    }
+    for (at++, end--; at < end; at++) {
+        *to++ = *at;
+        at += *at == '"' ? 1 : 0;
+    }
+    *to = '\0';
+}

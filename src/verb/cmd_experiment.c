@@ -15,6 +15,8 @@
 #define EPS_MOST 64u
 #define COMMAND_SIZE 1024u
 #define RESULTS "results"
+#define PAGE "page" /* in place of an experiment's name */
+#define PAGE_PATH "docs/results.md"
 
 /* What the callbacks need. */
 struct output {
@@ -285,6 +287,50 @@ read_options(const struct cli_args *args, double *eps,
     return CLI_EXIT_DONE;
 }
 
+/* ---- Words --------------------------------------------------------------- */
+
+/* The experiments, and what is made of their results. */
+static const char *
+word_at(size_t i, const char **ret_about)
+{
+    const char *about, *name = sotto_experiment_at(i, &about);
+    if (name == NULL &&
+        (i == 0 || sotto_experiment_at(i - 1, &about) != NULL)) {
+        *ret_about = "no experiment: one page of all tables that are in the\n"
+                     "folder of results, the papers' numbers beside them";
+        return PAGE;
+    }
+    *ret_about = about;
+    return name;
+}
+
+static bool
+word_takes(const char *word, const char *option)
+{
+    bool page = strcmp(word, PAGE) == 0;
+    return strcmp(option, "output") == 0 ||
+           (strcmp(option, "results") == 0) == page;
+}
+
+/* Refuses an option that does not go with the word. */
+static bool
+check_options(const struct cli_args *args)
+{
+    const struct cli_option *at;
+    for (size_t i = 0; (at = cli_option_at(args->verb, i)) != NULL; i++) {
+        bool shared =
+            strcmp(at->name, "help") == 0 || strcmp(at->name, "json") == 0;
+        if (!shared && cli_given(args, at->name) &&
+            !word_takes(args->word[0], at->name)) {
+            (void)cli_bad("--%s does not go with %.80s; see sotto experiment "
+                          "%.80s --help",
+                          at->name, args->word[0], args->word[0]);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- The verb ----------------------------------------------------------- */
 
 static int
@@ -308,6 +354,30 @@ run_experiment(struct sotto_experiment_options *options, struct output *output)
     return CLI_EXIT_DONE;
 }
 
+/* The page of what is in a folder of results. */
+static int
+run_page(const struct cli_args *args)
+{
+    const char *results = cli_value(args, "results");
+    const char *path = cli_value(args, "output");
+    struct sotto_error err = {0};
+    results = results != NULL ? results : RESULTS;
+    path = path != NULL ? path : PAGE_PATH;
+    if (sotto_experiment_page(results, path, &err) != SOTTO_STATUS_OK) {
+        return cli_fail(&err);
+    }
+    if (cli_given(args, "json")) {
+        json_begin(cli_summary(path));
+        json_text(cli_summary(path), "page", path);
+        json_text(cli_summary(path), "results", results);
+        json_end(cli_summary(path));
+        return CLI_EXIT_DONE;
+    }
+    (void)fprintf(cli_summary(path), "Wrote %s from %s\n", cli_shown(path),
+                  cli_shown(results));
+    return CLI_EXIT_DONE;
+}
+
 static int
 run_verb(const struct cli_args *args)
 {
@@ -317,7 +387,14 @@ run_verb(const struct cli_args *args)
     struct output output = {.json = cli_given(args, "json"),
                             .plan = cli_given(args, "plan")};
     struct sotto_error err = {0};
-    int status = read_options(args, eps, &options);
+    int status;
+    if (!check_options(args)) {
+        return CLI_EXIT_BAD;
+    }
+    if (strcmp(args->word[0], PAGE) == 0) {
+        return run_page(args);
+    }
+    status = read_options(args, eps, &options);
     if (status != CLI_EXIT_DONE) {
         return status;
     }
@@ -358,7 +435,10 @@ static const struct cli_option options[] = {
     {0, false, false, "folder", "DIR",
      "where encoders and rows are kept\n(~/.cache/sotto/experiments)"},
     {'o', false, false, "output", "DIR",
-     "where table, plot and CSV are written (results)"},
+     "where table, plot and CSV are written (results); of\n"
+     "page, the file itself (docs/results.md)"},
+    {0, false, false, "results", "DIR",
+     "page: the folder that it is made from (results)"},
     {0, false, false, "commit", "ID",
      "what the program was built from, kept with the rows"},
     {0, false, false, "threads", "N", "all cores if not given"},
@@ -367,14 +447,15 @@ static const struct cli_option options[] = {
     CLI_OPTION_END,
 };
 
-static const struct cli_word experiments = {.at = sotto_experiment_at};
+static const struct cli_word experiments = {.at = word_at, .takes = word_takes};
 
 const struct cli_verb cmd_experiment = {
     .name = "experiment",
     .summary = "run the papers' experiments, their numbers beside ours",
     .usage = "NAME [--mechanism K] [--eps LIST] [--trials N] [--draws N]\n"
              "      [--level LEVEL] [--aux-share S] [--data F] [--seed S]\n"
-             "      [-o DIR] [--plan] [--json]",
+             "      [-o DIR] [--plan] [--json]\n"
+             "  sotto experiment page [--results DIR] [-o F]",
     .about =
         "Every fit is kept as it finishes, and so is every encoder: "
         "interrupted by Ctrl-C\nor worse, the same command goes on where it "

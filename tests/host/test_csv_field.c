@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "host/csv_field.h"
 
 static void
@@ -53,12 +55,47 @@ test_line(void **state)
     host_text_clear(&text);
 }
 
+/* The second field of a line, in place. */
+static void
+assert_second(const char *line, const char *expected)
+{
+    char text[80];
+    (void)snprintf(text, sizeof text, "%s", line);
+    const char *end = text + strlen(text), *first = csv_field_end(text, end);
+    assert_non_null(first);
+    char *at = text + (first - text) + 1;
+    const char *stop = csv_field_end(at, end);
+    if (expected == NULL) {
+        assert_null(stop);
+    } else {
+        assert_non_null(stop);
+        csv_field_undo(at, text + (stop - text));
+        assert_string_equal(at, expected);
+    }
+}
+
+static void
+test_read(void **state)
+{
+    (void)state;
+    assert_second("a,b", "b");
+    assert_second("a,b,c", "b");
+    assert_second("a,", "");
+    assert_second("a,,", "");
+    assert_second("\"a,\"\"x\",\"\"", "");
+    assert_second("a,\"b, \"\"c\"\"\",d", "b, \"c\"");
+    assert_second("a,b\"c", "b\"c");
+    assert_second("a,\"b", NULL);
+    assert_second("a,\"b\"c", NULL);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_field),
         cmocka_unit_test(test_line),
+        cmocka_unit_test(test_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
