@@ -412,6 +412,7 @@ write_files(const struct task_codes *codes, struct sotto_error *err)
                                    .decoder_layers = 1,
                                    .block = &block,
                                    .blocks = 1,
+                                   .at_eps = true,
                                    .task = codes->ground.matrix.said,
                                    .facts = facts};
     enum sotto_status status = facts != NULL

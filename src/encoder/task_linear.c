@@ -305,6 +305,7 @@ write_files(const struct task_linear *task, struct sotto_error *err)
                                    .decoder_layers = 1,
                                    .block = &block,
                                    .blocks = 1,
+                                   .at_eps = true,
                                    .task = task->ground.matrix.said,
                                    .facts = facts};
     enum sotto_status status = facts != NULL
