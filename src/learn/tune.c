@@ -27,6 +27,7 @@
 #include "host/text.h"
 #include "learn/halving.h"
 #include "learn/learner.h"
+#include "mechanism/mechanism.h"
 
 #define UNITS 4294967296.0 /* 2^32 */
 #define PERSONAL "sotto.tune\0\0\0\0\0\0"
@@ -396,6 +397,14 @@ sotto_tune_question(const struct sotto_tune *tune, size_t i,
 /* ---- Going on -------------------------------------------------------------
  */
 
+static void
+name_question(const struct sotto_tune *tune, size_t candidate, char name[32])
+{
+    (void)snprintf(name, 32, "%s-%02zu",
+                   tune->stage == SOTTO_TUNE_FINAL ? "final" : "candidate",
+                   candidate + 1);
+}
+
 enum sotto_status
 sotto_tune_ask(const struct sotto_tune *tune, size_t candidate,
                const struct sotto_model *model, const char *path,
@@ -408,11 +417,40 @@ sotto_tune_ask(const struct sotto_tune *tune, size_t candidate,
                          "leave restarts out of the grid",
                          sotto_model_networks(model));
     }
-    (void)snprintf(name, sizeof name, "%s-%02zu",
-                   tune->stage == SOTTO_TUNE_FINAL ? "final" : "candidate",
-                   candidate + 1);
+    name_question(tune, candidate, name);
     return right_question(model, 0, name, NULL, tune->eps, path, ret_mechanism,
                           err);
+}
+
+enum sotto_status
+sotto_tune_check(const struct sotto_tune *tune, size_t candidate,
+                 const struct sotto_mechanism *mechanism,
+                 struct sotto_error *err)
+{
+    struct sotto_mechanism_info info;
+    char name[32];
+    uint64_t eps = 0;
+    enum sotto_status status =
+        decimal_read_eps(tune->eps, strlen(tune->eps), &eps, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    name_question(tune, candidate, name);
+    sotto_mechanism_info(mechanism, &info);
+    if (mechanism->shape.eps != eps) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "it asks at epsilon %s, and the plan's questions at "
+                         "%s: put back the one that sotto tune next wrote",
+                         info.eps_text, tune->eps);
+    }
+    return strcmp(info.campaign, tune->campaign) == 0 &&
+                   strcmp(info.name, name) == 0
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "it is \"%.60s\" of the campaign \"%.60s\", and "
+                           "the plan's question is \"%s\" of \"%.60s\": put "
+                           "back the one that sotto tune next wrote",
+                           info.name, info.campaign, name, tune->campaign);
 }
 
 void
@@ -441,6 +479,23 @@ right_of(const struct sotto_tune *tune, size_t i)
                : &tune->right;
 }
 
+/* Of the i-th question's answers, those that came in this stage. */
+static size_t
+count_new(const struct sotto_tune *tune, size_t i)
+{
+    const struct tune_candidate *own = &tune->candidate[tune->order[i]];
+    switch (tune->stage) {
+    case SOTTO_TUNE_TRAIN:
+        return tune->mechanism[i].reports;
+    case SOTTO_TUNE_ROUND:
+        return own->right.reports > own->before
+                   ? own->right.reports - own->before
+                   : 0;
+    default:
+        return tune->right.reports;
+    }
+}
+
 /* Whether everybody who is to be heard was, and all in earnest or none. */
 static enum sotto_status
 check_heard(const struct sotto_tune *tune, struct sotto_error *err)
@@ -449,14 +504,13 @@ check_heard(const struct sotto_tune *tune, struct sotto_error *err)
     for (size_t i = 0; i < count_questions(tune); i++) {
         bool train = tune->stage == SOTTO_TUNE_TRAIN;
         const struct sotto_right *right = right_of(tune, i);
-        size_t reports = train ? tune->mechanism[i].reports : right->reports;
         simulated += train ? 0 : right->simulated;
         all += train ? 0 : right->reports;
-        if (reports == 0) {
+        if (count_new(tune, i) == 0) {
             struct sotto_tune_question question;
             sotto_tune_question(tune, i, &question);
             return host_fail(err, SOTTO_STATUS_INPUT, i,
-                             "nobody was heard of '%s': more people are "
+                             "nobody new was heard of '%s': more people are "
                              "needed, or fewer candidates",
                              question.name);
         }
@@ -504,6 +558,9 @@ sotto_tune_next(struct sotto_tune *tune, struct sotto_error *err)
     }
     if (tune->stage == SOTTO_TUNE_ROUND) {
         drop_worse(tune);
+        for (size_t i = 0; i < tune->candidates; i++) {
+            tune->candidate[i].before = tune->candidate[i].right.reports;
+        }
     }
     tune->stage = tune->left > 1 ? SOTTO_TUNE_ROUND : SOTTO_TUNE_FINAL;
     tune->round += tune->stage == SOTTO_TUNE_ROUND ? 1 : 0;

@@ -23,6 +23,7 @@ struct tune_candidate {
     struct sotto_setting set[SOTTO_TUNE_GRIDS_MAX]; /* texts are its own */
     size_t sets;
     struct sotto_right right;
+    size_t before; /* of its answers, those of earlier rounds */
 };
 
 struct sotto_tune {
