@@ -505,9 +505,8 @@ check_settings(const struct encoder_job *job, void *own,
                struct sotto_error *err)
 {
     struct settings *set = own;
-    enum sotto_status status = learnt_settings_check(&set->common, err);
     (void)job;
-    return HOST_THEN(status, task_given_check(&set->given, err));
+    return task_ground_check(&set->common, &set->given, err);
 }
 
 static enum sotto_status
