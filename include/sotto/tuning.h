@@ -58,8 +58,9 @@ struct sotto_tune_options {
                             below 1 together */
 };
 
-/* Makes a plan, with a key from the system. Statuses: USAGE, BUDGET, INPUT (two
-   campaigns), ENTROPY, MEMORY. */
+/* Makes a plan, with a key from the system. Refuses what no device could be
+   asked about before anybody reports for it. Statuses: USAGE, BUDGET, INPUT
+   (two campaigns; no label), ENTROPY, MEMORY. */
 SOTTO_CHECKED enum sotto_status
 sotto_tune_new(const struct sotto_tune_options *options,
                struct sotto_tune **ret_tune, struct sotto_error *err);

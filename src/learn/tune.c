@@ -92,104 +92,6 @@ sotto_tune_place(const struct sotto_tune *tune, const void *person, size_t size)
     return now ? place.question : SIZE_MAX;
 }
 
-/* ---- The grid -------------------------------------------------------------
- */
-
-/* How many values a text has, "10,20,40", and the i-th as a new text; NULL: no
-   memory. */
-static size_t
-count_values(const char *text)
-{
-    size_t count = 1;
-    for (; *text != '\0'; text++) {
-        count += *text == ',' ? 1 : 0;
-    }
-    return count;
-}
-
-static char *
-copy_value(const char *text, size_t i)
-{
-    for (; i > 0; i--) {
-        text = strchr(text, ',') + 1;
-    }
-    return strndup(text, strcspn(text, ","));
-}
-
-/* Adds every combination of the grids' values with mechanism `m`. */
-static enum sotto_status
-add_candidates(struct sotto_tune *tune,
-               const struct sotto_tune_options *options, size_t m, size_t count,
-               struct sotto_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct tune_candidate *candidate = &tune->candidate[tune->candidates++];
-        size_t rest = i;
-        candidate->mechanism = m;
-        for (size_t g = 0; g < options->grids; g++) {
-            size_t values = count_values(options->grid[g].value);
-            candidate->set[g].name = strdup(options->grid[g].name);
-            candidate->set[g].value =
-                copy_value(options->grid[g].value, rest % values);
-            candidate->sets++;
-            rest /= values;
-            if (candidate->set[g].name == NULL ||
-                candidate->set[g].value == NULL) {
-                return host_fail_memory(err);
-            }
-        }
-    }
-    return SOTTO_STATUS_OK;
-}
-
-/* Checks every candidate's settings before anybody is asked. */
-static enum sotto_status
-check_candidates(const struct sotto_tune *tune,
-                 const struct sotto_tune_options *options,
-                 struct sotto_error *err)
-{
-    enum sotto_status status = SOTTO_STATUS_OK;
-    for (size_t i = 0; i < tune->candidates && status == SOTTO_STATUS_OK; i++) {
-        const struct tune_candidate *candidate = &tune->candidate[i];
-        const struct sotto_fit_options fit = {.learner = tune->learner,
-                                              .set = candidate->set,
-                                              .sets = candidate->sets};
-        status = sotto_fit_check(options->mechanism[candidate->mechanism], &fit,
-                                 err);
-    }
-    return status;
-}
-
-static enum sotto_status
-fill_candidates(struct sotto_tune *tune,
-                const struct sotto_tune_options *options,
-                struct sotto_error *err)
-{
-    size_t each = 1;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    for (size_t g = 0; g < options->grids; g++) {
-        size_t values = count_values(options->grid[g].value);
-        each = values > SOTTO_TUNE_CANDIDATES_MAX ||
-                       each * values > SOTTO_TUNE_CANDIDATES_MAX
-                   ? SOTTO_TUNE_CANDIDATES_MAX + 1
-                   : each * values;
-    }
-    if (each * options->mechanisms > SOTTO_TUNE_CANDIDATES_MAX) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "more than %u candidates: each needs people of its "
-                         "own to answer",
-                         SOTTO_TUNE_CANDIDATES_MAX);
-    }
-    for (size_t m = 0; m < options->mechanisms; m++) {
-        status = HOST_THEN(status, add_candidates(tune, options, m, each, err));
-    }
-    tune->left = tune->candidates;
-    for (size_t i = 0; i < tune->candidates; i++) {
-        tune->order[i] = i;
-    }
-    return HOST_THEN(status, check_candidates(tune, options, err));
-}
-
 /* ---- A plan ---------------------------------------------------------------
  */
 
@@ -273,7 +175,7 @@ tune_make(const struct sotto_tune_options *options,
         status = tune->learner == NULL ? host_fail_memory(err) : status;
     }
     status = HOST_THEN(status, add_mechanisms(tune, options, err));
-    status = HOST_THEN(status, fill_candidates(tune, options, err));
+    status = HOST_THEN(status, tune_fill_candidates(tune, options, err));
     if (status != SOTTO_STATUS_OK) {
         sotto_tune_free(tune);
         return status;

@@ -52,6 +52,13 @@ struct tune_place {
 struct tune_place tune_place(const struct sotto_tune *tune, const void *person,
                              size_t size);
 
+/* tune_grid.c: every combination of the options' mechanisms and values.
+   Statuses: USAGE, INPUT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+tune_fill_candidates(struct sotto_tune *tune,
+                     const struct sotto_tune_options *options,
+                     struct sotto_error *err);
+
 /* sotto_tune_new with this key. */
 SOTTO_CHECKED enum sotto_status
 tune_make(const struct sotto_tune_options *options,

@@ -155,6 +155,18 @@ run 2 tune plan U m0.5.sotto m.sotto --eps 2
 says "are one mechanism"
 run 2 tune plan U m0.5.sotto --eps 2 --grid speed=1
 says "speed"
+# What could only fail once people have spent their epsilon.
+run 2 tune plan U m0.5.sotto --eps 2 --grid restarts=1,4
+says "leave restarts out"
+run 2 tune plan U m0.5.sotto --eps 2 --grid epochs=1,2,1
+says "twice"
+run 2 tune plan U m0.5.sotto --eps 2 --grid epochs=1 --grid epochs=2
+says "twice"
+run 0 train pca --data aux.csv --drop name --drop who --eps 6 --d 2 \
+    -o nolabel.sotto
+run 2 tune plan U nolabel.sotto --eps 2
+says "'nolabel.sotto' has no label"
+absent U
 run 2 tune plan U m0.5.sotto --eps 2 --grid epochs
 run 2 tune plan U m0.5.sotto --eps 2 --train-share 0.8 --final-share 0.3
 run 2 tune plan U m0.5.sotto
