@@ -309,7 +309,8 @@ SOTTO_CHECKED enum sotto_status
 sotto_analyst_read(const char *path, struct sotto_analyst **ret_analyst,
                    struct sotto_error *err);
 void sotto_analyst_free(struct sotto_analyst *analyst);
-/* OK if it was made with this mechanism's encoder; INPUT otherwise. */
+/* OK if it was made with this mechanism's encoder, and, where its decoder is
+   for one epsilon (task-linear, task-codes), for this one; INPUT otherwise. */
 SOTTO_CHECKED enum sotto_status
 sotto_analyst_check(const struct sotto_analyst *analyst,
                     const struct sotto_mechanism *mechanism,

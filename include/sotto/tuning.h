@@ -58,8 +58,9 @@ struct sotto_tune_options {
                             below 1 together */
 };
 
-/* Makes a plan, with a key from the system. Statuses: USAGE, BUDGET, INPUT (two
-   campaigns), ENTROPY, MEMORY. */
+/* Makes a plan, with a key from the system. Refuses what no device could be
+   asked about before anybody reports for it. Statuses: USAGE, BUDGET, INPUT
+   (two campaigns; no label), ENTROPY, MEMORY. */
 SOTTO_CHECKED enum sotto_status
 sotto_tune_new(const struct sotto_tune_options *options,
                struct sotto_tune **ret_tune, struct sotto_error *err);
@@ -140,6 +141,14 @@ SOTTO_CHECKED enum sotto_status
 sotto_tune_ask(const struct sotto_tune *tune, size_t candidate,
                const struct sotto_model *model, const char *path,
                struct sotto_mechanism **ret_mechanism, struct sotto_error *err);
+/* INPUT, with what differs, unless this is the plan's question about a
+   candidate at this stage: its epsilon, its campaign, its name. What is told of
+   a plan, the plan says; so other answers than to its questions do not count.
+ */
+SOTTO_CHECKED enum sotto_status
+sotto_tune_check(const struct sotto_tune *tune, size_t candidate,
+                 const struct sotto_mechanism *mechanism,
+                 struct sotto_error *err);
 /* Notes what was learnt from, and what a candidate's answers say, of all rounds
    so far together; in FINAL the winner's last ones alone. */
 void sotto_tune_learnt(struct sotto_tune *tune, size_t mechanism,
@@ -147,7 +156,7 @@ void sotto_tune_learnt(struct sotto_tune *tune, size_t mechanism,
 void sotto_tune_answered(struct sotto_tune *tune, size_t candidate,
                          const struct sotto_right *right);
 /* Ends the stage: behind a round the worse half is dropped. Statuses: INPUT
-   (nobody reported or answered), USAGE (all is done). */
+   (nobody reported, or nobody new answered), USAGE (all is done). */
 SOTTO_CHECKED enum sotto_status sotto_tune_next(struct sotto_tune *tune,
                                                 struct sotto_error *err);
 

@@ -110,11 +110,11 @@ pass_on(void *cookie, const char *data, size_t size)
     return status == SOTTO_STATUS_OK ? (ssize_t)size : 0;
 }
 
-bool
-output_file_open(struct output_file *file, const char *path)
+static bool
+open_file(struct output_file *file, const char *path, unsigned mode)
 {
     struct sotto_error err = {0};
-    if (sotto_output_new(path, 0666, false, &file->output, &err) !=
+    if (sotto_output_new(path, mode, false, &file->output, &err) !=
         SOTTO_STATUS_OK) {
         (void)cli_fail(&err);
         return false;
@@ -127,6 +127,18 @@ output_file_open(struct output_file *file, const char *path)
         return false;
     }
     return true;
+}
+
+bool
+output_file_open(struct output_file *file, const char *path)
+{
+    return open_file(file, path, 0666);
+}
+
+bool
+output_file_open_secret(struct output_file *file, const char *path)
+{
+    return open_file(file, path, 0600);
 }
 
 bool

@@ -43,6 +43,8 @@ int output_file_check_option(const char *option, const char *path,
 
 /* False, with the message printed, if it cannot be written. */
 bool output_file_open(struct output_file *file, const char *path);
+/* The same, of a file that only its owner may read. */
+bool output_file_open_secret(struct output_file *file, const char *path);
 /* Completes it. False, with the message printed, if anything was lost: then
    nothing is left behind. */
 bool output_file_commit(struct output_file *file);

@@ -14,6 +14,7 @@
 
 #include <sodium.h>
 
+#include "base/decimal.h"
 #include "channel/channel.h"
 #include "client/opened.h"
 #include "encoder/analyst_file.h"
@@ -37,7 +38,6 @@ struct room {
 
 struct sotto_analyst {
     struct safetensors *file;
-    uint8_t digest[REBUDGET_DIGEST_SIZE];
     const int32_t *prior;
     size_t points, width, l;
     enum channel_domain domain; /* of numbers */
@@ -310,26 +310,31 @@ read_metadata(struct sotto_analyst *analyst, struct sotto_error *err)
     /* What jansson takes apart it does not change. */
     json_t *json = (json_t *)(uintptr_t)safetensors_metadata(analyst->file);
     json_t *decoder = NULL, *blocks = NULL, *facts = NULL, *l = NULL, *d = NULL;
-    json_t *codebook = NULL, *domain = NULL;
+    json_t *codebook = NULL, *domain = NULL, *eps = NULL;
     const char *format = NULL, *kind = NULL, *digest = NULL, *about = NULL;
+    uint8_t bytes[REBUDGET_DIGEST_SIZE];
     size_t size = 0;
     int version = 0;
     enum sotto_status status;
     if (json_unpack(json,
                     "{s:s, s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, "
-                    "s?o, s?o !}",
+                    "s?o, s?o, s?o !}",
                     "format", &format, "version", &version, "kind", &kind,
                     "digest", &digest, "auxiliary", &about, "d", &d, "l", &l,
                     "decoder", &decoder, "x", &blocks, "facts", &facts,
-                    "codebook", &codebook, "domain", &domain) != 0 ||
+                    "codebook", &codebook, "domain", &domain, "eps",
+                    &eps) != 0 ||
         strcmp(format, ANALYST_NAME) != 0 || version != ANALYST_VERSION ||
         !json_is_object(facts)) {
         return fail_metadata("its keys", err);
     }
-    if (sodium_hex2bin(analyst->digest, sizeof analyst->digest, digest,
-                       strlen(digest), NULL, &size, NULL) != 0 ||
-        size != sizeof analyst->digest) {
+    if (sodium_hex2bin(bytes, sizeof bytes, digest, strlen(digest), NULL, &size,
+                       NULL) != 0 ||
+        size != sizeof bytes) {
         return fail_metadata("its digest", err);
+    }
+    if (eps != NULL && count_of(eps, DECIMAL_EPS_MAX) == 0) {
+        return fail_metadata("its epsilon", err);
     }
     analyst->l = count_of(l, CHANNEL_L_MAX);
     analyst->width = count_of(d, CHANNEL_D_MAX);
@@ -411,20 +416,6 @@ sotto_analyst_free(struct sotto_analyst *analyst)
 }
 
 /* ---- Facts --------------------------------------------------------------- */
-
-enum sotto_status
-sotto_analyst_check(const struct sotto_analyst *analyst,
-                    const struct sotto_mechanism *mechanism,
-                    struct sotto_error *err)
-{
-    uint8_t digest[REBUDGET_DIGEST_SIZE];
-    rebudget_digest(mechanism, digest);
-    return memcmp(digest, analyst->digest, sizeof digest) == 0
-               ? SOTTO_STATUS_OK
-               : host_fail(err, SOTTO_STATUS_INPUT, 0,
-                           "the analyst file belongs to another mechanism: "
-                           "give the one that was written with this one");
-}
 
 size_t
 sotto_analyst_points(const struct sotto_analyst *analyst)

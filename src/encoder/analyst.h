@@ -11,7 +11,8 @@
  *                                        decoder takes the code's indicator
  *     metadata                           kind, digest of the mechanism's
  *                                        encoder, the decoder's activations,
- *                                        blocks of x, facts of the training
+ *                                        blocks of x, facts of the training;
+ *                                        the epsilon that a decoder is for
  *
  * It tells of the auxiliary people, one by one: for its owner alone (0600).
  */
@@ -52,6 +53,7 @@ struct analyst_draft {
     size_t points, width;
     enum channel_domain domain; /* of numbers; a codebook's is not looked at */
     uint32_t l;                 /* its radius */
+    uint64_t eps; /* of the record, if the decoder is for it alone; else 0 */
     const json_t *facts;
     /* Of a codebook, whose l is the largest code; else zeros. */
     const float *representation; /* `points` rows */

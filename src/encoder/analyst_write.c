@@ -104,6 +104,12 @@ pack_metadata(const struct analyst_draft *draft)
         json_decref(metadata);
         return NULL;
     }
+    if (draft->eps > 0 &&
+        json_object_set_new(metadata, "eps",
+                            json_integer((json_int_t)draft->eps)) != 0) {
+        json_decref(metadata);
+        return NULL;
+    }
     if (draft->representation != NULL &&
         json_object_set_new(metadata, "codebook",
                             json_pack("{s:I, s:I, s:I}", "codes",

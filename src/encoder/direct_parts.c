@@ -29,10 +29,10 @@
 
 #include "base/decimal.h"
 #include "encoder/direct.h"
+#include "encoder/learnt_channel.h"
 #include "host/error.h"
 #include "host/printable.h"
 #include "host/text.h"
-#include "idealised/names.h"
 
 #define L_DEFAULT 4096u
 #define L_BALL 256u /* its noise grows with it, and is sampled step by step */
@@ -55,11 +55,6 @@ takes(const struct channel *channel, bool symbols)
            !channel->pairs;
 }
 
-/* What is said of an idealised channel (invariant 2). */
-static const char benchmark[] =
-    " works in floating point and is for benchmarks alone: no mechanism can "
-    "have it";
-
 static void
 fail_channel(const char *setting, const char *given, bool symbols,
              struct sotto_error *err)
@@ -76,7 +71,7 @@ fail_channel(const char *setting, const char *given, bool symbols,
     }
     (void)settings_fail(err, setting, "%s%s: the channels for %s are %s",
                         shown.data != NULL ? shown.data : "",
-                        idealised_named(given) ? benchmark : "",
+                        learnt_channel_note(given),
                         symbols ? "categories" : "numbers",
                         there.data != NULL ? there.data : "");
     host_text_clear(&shown);

@@ -136,6 +136,7 @@ struct learnt_result {
     size_t decoder_layers;
     const struct analyst_block *block; /* what the decoder's outputs are */
     size_t blocks;
+    bool at_eps; /* the decoder is for eps_x, and no other */
     const json_t *facts;
     const char *task; /* what it was learnt for, in a line for people: columns,
                          or a model; NULL: the record itself */

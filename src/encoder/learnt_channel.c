@@ -13,6 +13,7 @@
 #include "host/error.h"
 #include "host/sort.h"
 #include "host/wipe.h"
+#include "idealised/names.h"
 #include "likelihood/likelihood.h"
 #include "mechanism/rebudget.h"
 
@@ -30,6 +31,15 @@ takes_vector(const struct channel *channel)
     return channel->domain != CHANNEL_DOMAIN_SYMBOLS && !channel->scalar;
 }
 
+const char *
+learnt_channel_note(const char *given)
+{
+    return idealised_named(given)
+               ? " works in floating point and is for benchmarks alone: no "
+                 "mechanism can have it"
+               : "";
+}
+
 static enum sotto_status
 fail_channel(const char *given, struct sotto_error *err)
 {
@@ -41,9 +51,10 @@ fail_channel(const char *given, struct sotto_error *err)
                             channel_exact[i]->name);
         }
     }
-    (void)settings_fail(
-        err, "channel", "%s: the channels for a representation are %s",
-        host_shown(given), there.data != NULL ? there.data : CHANNEL_DEFAULT);
+    (void)settings_fail(err, "channel",
+                        "%s%s: the channels for a representation are %s",
+                        host_shown(given), learnt_channel_note(given),
+                        there.data != NULL ? there.data : CHANNEL_DEFAULT);
     host_text_clear(&there);
     return SOTTO_STATUS_USAGE;
 }

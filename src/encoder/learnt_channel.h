@@ -32,6 +32,10 @@ SOTTO_CHECKED enum sotto_status learnt_channel_begin(struct learnt *learnt,
 /* The channel that settings name, which are checked. */
 const struct channel *learnt_channel_of(const struct learnt_settings *set);
 
+/* What is said of an idealised channel (invariant 2), behind its name; of any
+   other "". */
+const char *learnt_channel_note(const char *given);
+
 /* ---- Clip ---------------------------------------------------------------- */
 
 /* The norm whose unit ball the domain is: L1, L2, or the largest. */

@@ -190,6 +190,7 @@ write_analyst(const struct learnt *learnt, const struct learnt_result *result,
                                   .width = point_width(learnt, result),
                                   .domain = learnt->channel->domain,
                                   .l = learnt->set.steps,
+                                  .eps = result->at_eps ? learnt->eps_x : 0,
                                   .facts = result->facts};
     if (result->codes > 0) {
         const struct layer *scores =

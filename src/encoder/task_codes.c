@@ -412,6 +412,7 @@ write_files(const struct task_codes *codes, struct sotto_error *err)
                                    .decoder_layers = 1,
                                    .block = &block,
                                    .blocks = 1,
+                                   .at_eps = true,
                                    .task = codes->ground.matrix.said,
                                    .facts = facts};
     enum sotto_status status = facts != NULL
@@ -504,9 +505,8 @@ check_settings(const struct encoder_job *job, void *own,
                struct sotto_error *err)
 {
     struct settings *set = own;
-    enum sotto_status status = learnt_settings_check(&set->common, err);
     (void)job;
-    return HOST_THEN(status, task_given_check(&set->given, err));
+    return task_ground_check(&set->common, &set->given, err);
 }
 
 static enum sotto_status

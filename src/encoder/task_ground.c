@@ -79,6 +79,14 @@ find_variances(struct task_ground *ground)
 /* ---- All of it ----------------------------------------------------------- */
 
 enum sotto_status
+task_ground_check(struct learnt_settings *set, const struct task_given *given,
+                  struct sotto_error *err)
+{
+    enum sotto_status status = learnt_settings_check(set, err);
+    return HOST_THEN(status, task_given_check(given, err));
+}
+
+enum sotto_status
 task_ground_init(struct task_ground *ground, const struct encoder_job *job,
                  const struct learnt_settings *set,
                  const struct task_given *given, struct sotto_error *err)

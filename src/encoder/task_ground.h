@@ -45,6 +45,12 @@ struct task_ground {
     struct task_kept *kept; /* of every entry of x; `part` begins as 0 */
 };
 
+/* Checks settings that linear tasks share. Statuses: learnt_settings_check's
+   and task_given_check's. */
+SOTTO_CHECKED enum sotto_status
+task_ground_check(struct learnt_settings *set, const struct task_given *given,
+                  struct sotto_error *err);
+
 /*
  * Begins with a job, whose options, table and settings must outlive it. A
  * target is left out of the columns unless it is the label, which is no input

@@ -27,6 +27,7 @@
 #include "host/text.h"
 #include "learn/halving.h"
 #include "learn/learner.h"
+#include "mechanism/mechanism.h"
 
 #define UNITS 4294967296.0 /* 2^32 */
 #define PERSONAL "sotto.tune\0\0\0\0\0\0"
@@ -89,104 +90,6 @@ sotto_tune_place(const struct sotto_tune *tune, const void *person, size_t size)
     bool now = place.stage == tune->stage &&
                (place.stage != SOTTO_TUNE_ROUND || place.round == tune->round);
     return now ? place.question : SIZE_MAX;
-}
-
-/* ---- The grid -------------------------------------------------------------
- */
-
-/* How many values a text has, "10,20,40", and the i-th as a new text; NULL: no
-   memory. */
-static size_t
-count_values(const char *text)
-{
-    size_t count = 1;
-    for (; *text != '\0'; text++) {
-        count += *text == ',' ? 1 : 0;
-    }
-    return count;
-}
-
-static char *
-copy_value(const char *text, size_t i)
-{
-    for (; i > 0; i--) {
-        text = strchr(text, ',') + 1;
-    }
-    return strndup(text, strcspn(text, ","));
-}
-
-/* Adds every combination of the grids' values with mechanism `m`. */
-static enum sotto_status
-add_candidates(struct sotto_tune *tune,
-               const struct sotto_tune_options *options, size_t m, size_t count,
-               struct sotto_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct tune_candidate *candidate = &tune->candidate[tune->candidates++];
-        size_t rest = i;
-        candidate->mechanism = m;
-        for (size_t g = 0; g < options->grids; g++) {
-            size_t values = count_values(options->grid[g].value);
-            candidate->set[g].name = strdup(options->grid[g].name);
-            candidate->set[g].value =
-                copy_value(options->grid[g].value, rest % values);
-            candidate->sets++;
-            rest /= values;
-            if (candidate->set[g].name == NULL ||
-                candidate->set[g].value == NULL) {
-                return host_fail_memory(err);
-            }
-        }
-    }
-    return SOTTO_STATUS_OK;
-}
-
-/* Checks every candidate's settings before anybody is asked. */
-static enum sotto_status
-check_candidates(const struct sotto_tune *tune,
-                 const struct sotto_tune_options *options,
-                 struct sotto_error *err)
-{
-    enum sotto_status status = SOTTO_STATUS_OK;
-    for (size_t i = 0; i < tune->candidates && status == SOTTO_STATUS_OK; i++) {
-        const struct tune_candidate *candidate = &tune->candidate[i];
-        const struct sotto_fit_options fit = {.learner = tune->learner,
-                                              .set = candidate->set,
-                                              .sets = candidate->sets};
-        status = sotto_fit_check(options->mechanism[candidate->mechanism], &fit,
-                                 err);
-    }
-    return status;
-}
-
-static enum sotto_status
-fill_candidates(struct sotto_tune *tune,
-                const struct sotto_tune_options *options,
-                struct sotto_error *err)
-{
-    size_t each = 1;
-    enum sotto_status status = SOTTO_STATUS_OK;
-    for (size_t g = 0; g < options->grids; g++) {
-        size_t values = count_values(options->grid[g].value);
-        each = values > SOTTO_TUNE_CANDIDATES_MAX ||
-                       each * values > SOTTO_TUNE_CANDIDATES_MAX
-                   ? SOTTO_TUNE_CANDIDATES_MAX + 1
-                   : each * values;
-    }
-    if (each * options->mechanisms > SOTTO_TUNE_CANDIDATES_MAX) {
-        return host_fail(err, SOTTO_STATUS_USAGE, 0,
-                         "more than %u candidates: each needs people of its "
-                         "own to answer",
-                         SOTTO_TUNE_CANDIDATES_MAX);
-    }
-    for (size_t m = 0; m < options->mechanisms; m++) {
-        status = HOST_THEN(status, add_candidates(tune, options, m, each, err));
-    }
-    tune->left = tune->candidates;
-    for (size_t i = 0; i < tune->candidates; i++) {
-        tune->order[i] = i;
-    }
-    return HOST_THEN(status, check_candidates(tune, options, err));
 }
 
 /* ---- A plan ---------------------------------------------------------------
@@ -272,7 +175,7 @@ tune_make(const struct sotto_tune_options *options,
         status = tune->learner == NULL ? host_fail_memory(err) : status;
     }
     status = HOST_THEN(status, add_mechanisms(tune, options, err));
-    status = HOST_THEN(status, fill_candidates(tune, options, err));
+    status = HOST_THEN(status, tune_fill_candidates(tune, options, err));
     if (status != SOTTO_STATUS_OK) {
         sotto_tune_free(tune);
         return status;
@@ -396,6 +299,14 @@ sotto_tune_question(const struct sotto_tune *tune, size_t i,
 /* ---- Going on -------------------------------------------------------------
  */
 
+static void
+name_question(const struct sotto_tune *tune, size_t candidate, char name[32])
+{
+    (void)snprintf(name, 32, "%s-%02zu",
+                   tune->stage == SOTTO_TUNE_FINAL ? "final" : "candidate",
+                   candidate + 1);
+}
+
 enum sotto_status
 sotto_tune_ask(const struct sotto_tune *tune, size_t candidate,
                const struct sotto_model *model, const char *path,
@@ -408,11 +319,40 @@ sotto_tune_ask(const struct sotto_tune *tune, size_t candidate,
                          "leave restarts out of the grid",
                          sotto_model_networks(model));
     }
-    (void)snprintf(name, sizeof name, "%s-%02zu",
-                   tune->stage == SOTTO_TUNE_FINAL ? "final" : "candidate",
-                   candidate + 1);
+    name_question(tune, candidate, name);
     return right_question(model, 0, name, NULL, tune->eps, path, ret_mechanism,
                           err);
+}
+
+enum sotto_status
+sotto_tune_check(const struct sotto_tune *tune, size_t candidate,
+                 const struct sotto_mechanism *mechanism,
+                 struct sotto_error *err)
+{
+    struct sotto_mechanism_info info;
+    char name[32];
+    uint64_t eps = 0;
+    enum sotto_status status =
+        decimal_read_eps(tune->eps, strlen(tune->eps), &eps, err);
+    if (status != SOTTO_STATUS_OK) {
+        return status;
+    }
+    name_question(tune, candidate, name);
+    sotto_mechanism_info(mechanism, &info);
+    if (mechanism->shape.eps != eps) {
+        return host_fail(err, SOTTO_STATUS_INPUT, 0,
+                         "it asks at epsilon %s, and the plan's questions at "
+                         "%s: put back the one that sotto tune next wrote",
+                         info.eps_text, tune->eps);
+    }
+    return strcmp(info.campaign, tune->campaign) == 0 &&
+                   strcmp(info.name, name) == 0
+               ? SOTTO_STATUS_OK
+               : host_fail(err, SOTTO_STATUS_INPUT, 0,
+                           "it is \"%.60s\" of the campaign \"%.60s\", and "
+                           "the plan's question is \"%s\" of \"%.60s\": put "
+                           "back the one that sotto tune next wrote",
+                           info.name, info.campaign, name, tune->campaign);
 }
 
 void
@@ -441,6 +381,23 @@ right_of(const struct sotto_tune *tune, size_t i)
                : &tune->right;
 }
 
+/* Of the i-th question's answers, those that came in this stage. */
+static size_t
+count_new(const struct sotto_tune *tune, size_t i)
+{
+    const struct tune_candidate *own = &tune->candidate[tune->order[i]];
+    switch (tune->stage) {
+    case SOTTO_TUNE_TRAIN:
+        return tune->mechanism[i].reports;
+    case SOTTO_TUNE_ROUND:
+        return own->right.reports > own->before
+                   ? own->right.reports - own->before
+                   : 0;
+    default:
+        return tune->right.reports;
+    }
+}
+
 /* Whether everybody who is to be heard was, and all in earnest or none. */
 static enum sotto_status
 check_heard(const struct sotto_tune *tune, struct sotto_error *err)
@@ -449,14 +406,13 @@ check_heard(const struct sotto_tune *tune, struct sotto_error *err)
     for (size_t i = 0; i < count_questions(tune); i++) {
         bool train = tune->stage == SOTTO_TUNE_TRAIN;
         const struct sotto_right *right = right_of(tune, i);
-        size_t reports = train ? tune->mechanism[i].reports : right->reports;
         simulated += train ? 0 : right->simulated;
         all += train ? 0 : right->reports;
-        if (reports == 0) {
+        if (count_new(tune, i) == 0) {
             struct sotto_tune_question question;
             sotto_tune_question(tune, i, &question);
             return host_fail(err, SOTTO_STATUS_INPUT, i,
-                             "nobody was heard of '%s': more people are "
+                             "nobody new was heard of '%s': more people are "
                              "needed, or fewer candidates",
                              question.name);
         }
@@ -504,6 +460,9 @@ sotto_tune_next(struct sotto_tune *tune, struct sotto_error *err)
     }
     if (tune->stage == SOTTO_TUNE_ROUND) {
         drop_worse(tune);
+        for (size_t i = 0; i < tune->candidates; i++) {
+            tune->candidate[i].before = tune->candidate[i].right.reports;
+        }
     }
     tune->stage = tune->left > 1 ? SOTTO_TUNE_ROUND : SOTTO_TUNE_FINAL;
     tune->round += tune->stage == SOTTO_TUNE_ROUND ? 1 : 0;

@@ -23,6 +23,7 @@ struct tune_candidate {
     struct sotto_setting set[SOTTO_TUNE_GRIDS_MAX]; /* texts are its own */
     size_t sets;
     struct sotto_right right;
+    size_t before; /* of its answers, those of earlier rounds */
 };
 
 struct sotto_tune {
@@ -50,6 +51,13 @@ struct tune_place {
 };
 struct tune_place tune_place(const struct sotto_tune *tune, const void *person,
                              size_t size);
+
+/* tune_grid.c: every combination of the options' mechanisms and values.
+   Statuses: USAGE, INPUT, MEMORY. */
+SOTTO_CHECKED enum sotto_status
+tune_fill_candidates(struct sotto_tune *tune,
+                     const struct sotto_tune_options *options,
+                     struct sotto_error *err);
 
 /* sotto_tune_new with this key. */
 SOTTO_CHECKED enum sotto_status

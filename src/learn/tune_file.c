@@ -42,9 +42,10 @@ candidate_json(const struct tune_candidate *candidate)
                                     json_pack("[s, s]", candidate->set[i].name,
                                               candidate->set[i].value));
     }
-    return json_pack("{s:I, s:o, s:o}", "mechanism",
+    return json_pack("{s:I, s:o, s:o, s:I}", "mechanism",
                      (json_int_t)candidate->mechanism, "set", set, "right",
-                     right_json(&candidate->right));
+                     right_json(&candidate->right), "before",
+                     (json_int_t)candidate->before);
 }
 
 static json_t *
@@ -133,6 +134,25 @@ read_copy(const json_t *json, char **ret_text)
     return *ret_text != NULL;
 }
 
+/* An epsilon, as decimal text. */
+static bool
+read_eps(const json_t *json, char *ret_text)
+{
+    uint64_t units;
+    return read_text(json, "eps", ret_text, TUNE_EPS_SIZE) &&
+           decimal_read_eps(ret_text, strlen(ret_text), &units, NULL) ==
+               SOTTO_STATUS_OK;
+}
+
+/* A setting's name: it is printed as it is. */
+static bool
+read_name(const json_t *json, char **ret_text)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-_";
+    return read_copy(json, ret_text) && (*ret_text)[0] != '\0' &&
+           strspn(*ret_text, allowed) == strlen(*ret_text);
+}
+
 static bool
 read_right(const json_t *json, struct sotto_right *right)
 {
@@ -142,7 +162,8 @@ read_right(const json_t *json, struct sotto_right *right)
            read_number(json, "share", &right->share) &&
            read_number(json, "error", &right->error) &&
            read_number(json, "low", &right->low) &&
-           read_number(json, "high", &right->high);
+           read_number(json, "high", &right->high) && right->error >= 0 &&
+           0 <= right->low && right->low <= right->high && right->high <= 1;
 }
 
 static bool
@@ -155,7 +176,7 @@ read_mechanisms(const json_t *list, struct sotto_tune *tune)
         struct tune_mechanism *own = &tune->mechanism[tune->mechanisms++];
         good = read_copy(json_object_get(item, "path"), &own->path) &&
                read_text(item, "hash", own->hash, sizeof own->hash) &&
-               read_text(item, "eps", own->eps, sizeof own->eps) &&
+               read_eps(item, own->eps) &&
                read_size(item, "reports", SIZE_MAX, &own->reports);
     }
     return good;
@@ -169,11 +190,12 @@ read_candidate(const json_t *item, size_t mechanisms,
     bool good = read_size(item, "mechanism", mechanisms - 1, &own->mechanism) &&
                 json_is_array(set) &&
                 json_array_size(set) <= SOTTO_TUNE_GRIDS_MAX &&
-                read_right(json_object_get(item, "right"), &own->right);
+                read_right(json_object_get(item, "right"), &own->right) &&
+                read_size(item, "before", own->right.reports, &own->before);
     for (size_t i = 0; good && i < json_array_size(set); i++) {
         const json_t *pair = json_array_get(set, i);
         char *name = NULL, *value = NULL;
-        good = read_copy(json_array_get(pair, 0), &name) &&
+        good = read_name(json_array_get(pair, 0), &name) &&
                read_copy(json_array_get(pair, 1), &value);
         own->set[own->sets++] = (struct sotto_setting){name, value};
     }
@@ -233,16 +255,12 @@ read_tune(const json_t *json, struct sotto_tune *tune)
     const char *key = json_string_value(json_object_get(json, "key"));
     const json_t *learner = json_object_get(json, "learner");
     size_t version = 0, stage = 0, size = 0;
-    uint64_t units;
     bool good =
         read_size(json, "tune", VERSION, &version) && version == VERSION &&
         key != NULL &&
         sodium_hex2bin(tune->key, sizeof tune->key, key, strlen(key), NULL,
                        &size, NULL) == 0 &&
-        size == sizeof tune->key &&
-        read_text(json, "eps", tune->eps, sizeof tune->eps) &&
-        decimal_read_eps(tune->eps, strlen(tune->eps), &units, NULL) ==
-            SOTTO_STATUS_OK &&
+        size == sizeof tune->key && read_eps(json, tune->eps) &&
         read_copy(json_object_get(json, "campaign"), &tune->campaign) &&
         (learner == NULL || read_copy(learner, &tune->learner)) &&
         read_number(json, "train", &tune->train) &&

@@ -178,7 +178,61 @@ run_plan(const struct cli_args *args)
 /* ---- people ---------------------------------------------------------------
  */
 
-/* Writes the names of those who are asked question `which`. */
+/* The names of those who are asked question `which`, for the caller to free. */
+struct people {
+    struct sotto_value *name;
+    size_t count;
+};
+
+static int
+compare_names(const void *a, const void *b)
+{
+    const struct sotto_value *x = a, *y = b;
+    size_t size = x->size < y->size ? x->size : y->size;
+    int order = memcmp(x->data, y->data, size);
+    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/* Each once, however many lines name them, in the order of their bytes. */
+static int
+find_people(const struct sotto_tune *tune, const struct sotto_table *table,
+            size_t column, size_t which, struct people *people)
+{
+    size_t rows = sotto_table_rows(table), found = 0;
+    people->name = calloc(rows + 1, sizeof *people->name);
+    if (people->name == NULL) {
+        return cli_no_memory();
+    }
+    for (size_t i = 0; i < rows; i++) {
+        struct sotto_value name = sotto_table_cell(table, i, column);
+        if (name.data != NULL && name.size > 0 &&
+            sotto_tune_place(tune, name.data, name.size) == which) {
+            people->name[found++] = name;
+        }
+    }
+    qsort(people->name, found, sizeof *people->name, compare_names);
+    for (size_t i = 0; i < found; i++) {
+        if (i == 0 ||
+            compare_names(&people->name[i - 1], &people->name[i]) != 0) {
+            people->name[people->count++] = people->name[i];
+        }
+    }
+    return CLI_EXIT_DONE;
+}
+
+static bool
+print_name(FILE *to, const struct sotto_value *name)
+{
+    char *text = strndup(name->data, name->size);
+    if (text != NULL) {
+        csv_field_print(to, text);
+        (void)fputs("\n", to);
+    }
+    free(text);
+    return text != NULL;
+}
+
+/* Writes who is asked question `which`, for its owner alone to read. */
 static int
 write_people(const struct cli_args *args, const struct sotto_tune *tune,
              const struct sotto_table *table, size_t column, size_t which)
@@ -186,33 +240,32 @@ write_people(const struct cli_args *args, const struct sotto_tune *tune,
     char path[TUNE_PATH_SIZE];
     struct sotto_tune_question question;
     struct output_file file;
-    size_t count = 0;
+    struct people people = {0};
+    int status = find_people(tune, table, column, which, &people);
     sotto_tune_question(tune, which, &question);
     tune_path(path, args->word[1], question.name, ".people.csv");
-    if (!output_file_open(&file, path)) {
-        return CLI_EXIT_FAILED;
+    if (status == CLI_EXIT_DONE && !output_file_open_secret(&file, path)) {
+        status = CLI_EXIT_FAILED;
+    }
+    if (status != CLI_EXIT_DONE) {
+        free(people.name);
+        return status;
     }
     csv_field_print(file.stream, cli_value(args, "person"));
     (void)fputs("\n", file.stream);
-    for (size_t i = 0; i < sotto_table_rows(table); i++) {
-        struct sotto_value name = sotto_table_cell(table, i, column);
-        if (name.data != NULL && name.size > 0 &&
-            sotto_tune_place(tune, name.data, name.size) == which) {
-            char *text = strndup(name.data, name.size);
-            if (text == NULL) {
-                output_file_drop(&file);
-                return cli_no_memory();
-            }
-            csv_field_print(file.stream, text);
-            (void)fputs("\n", file.stream);
-            free(text);
-            count++;
-        }
+    for (size_t i = 0; status == CLI_EXIT_DONE && i < people.count; i++) {
+        status = print_name(file.stream, &people.name[i]) ? CLI_EXIT_DONE
+                                                          : cli_no_memory();
+    }
+    free(people.name);
+    if (status != CLI_EXIT_DONE) {
+        output_file_drop(&file);
+        return status;
     }
     if (!output_file_commit(&file)) {
         return CLI_EXIT_FAILED;
     }
-    (void)printf("%s: %zu people\n", cli_shown(path), count);
+    (void)printf("%s: %zu people\n", cli_shown(path), people.count);
     return CLI_EXIT_DONE;
 }
 

@@ -133,7 +133,12 @@ read_answers(struct next_job *job, size_t candidate, const char *at,
     if (sotto_mechanism_read(at, &mechanism, &err) != SOTTO_STATUS_OK) {
         return cli_fail(&err);
     }
-    int status = open_reports(job, mechanism, path, paths, &reader);
+    int status = sotto_tune_check(job->tune, candidate, mechanism, &err) ==
+                         SOTTO_STATUS_OK
+                     ? CLI_EXIT_DONE
+                     : learning_fail(&err, at);
+    status =
+        CLI_THEN(status, open_reports(job, mechanism, path, paths, &reader));
     if (status == CLI_EXIT_DONE &&
         sotto_right_estimate(mechanism, reader, job->z, &right, &err) !=
             SOTTO_STATUS_OK) {

@@ -19,6 +19,10 @@ for channel in piecewise hybrid privunit2 privunitg; do
         --categories $channel -o made.sotto
     says "categories" "$channel works in floating point"
     absent made.sotto
+    run 2 train pca --data people.csv --label colour --eps 1 --d 1 \
+        --channel $channel -o made.sotto
+    says "channel" "$channel works in floating point" "a representation"
+    absent made.sotto
 done
 run 2 train direct --data people.csv --label colour --eps 1 \
     --numbers piecewize -o made.sotto

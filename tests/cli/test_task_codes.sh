@@ -96,6 +96,15 @@ grep -q "^Verdict: the claim holds" out || fail "no verdict: $(tail -1 out)"
 # ---- What is not for them ------------------------------------------------------
 run 2 train task-codes --from t.sotto --eps 4 -o no.sotto
 says "--from is not for task-codes: its cells and its decoder are made for one"
+# Under another KIND they are given another budget; the decoder is not for it.
+run 0 train vlm --from t.sotto --eps 4 -o other.sotto
+run 0 privatise other.sotto "$wdbc" --seed 1 -o other.reports
+run 2 decode other.sotto other.reports --analyst t.analyst -o other.csv
+says "decoder is for epsilon"
+says "train again"
+absent other.csv
+run 2 fit other.sotto other.reports --analyst t.analyst -o other.model
+says "decoder is for epsilon"
 task() {
     run 2 train task-codes --data "$wdbc" --label diagnosis --eps 8 \
         -o no.sotto "$@"

@@ -7,6 +7,7 @@
 #include "fail_alloc.h"
 #include "host/safetensors.h"
 #include "learnt_fixture.h"
+#include "mechanism/mechanism.h"
 
 static char path[128];
 static struct sotto_mechanism *mechanism;
@@ -137,6 +138,34 @@ test_check(void **state)
     sotto_table_free(table);
 }
 
+/* A decoder for one epsilon of the record serves that one, whatever the label
+   has. */
+static void
+test_one_epsilon(void **state)
+{
+    const struct shape_part *part = &mechanism->shape.part[0];
+    struct sotto_mechanism *cheaper = NULL;
+    struct sotto_analyst *analyst = NULL;
+    json_t *metadata = json_deep_copy(safetensors_metadata(good));
+    (void)state;
+    assert_string_equal(part->covers, "features");
+    assert_int_equal(
+        json_object_set_new(metadata, "eps",
+                            json_integer((json_int_t)part->instance->eps)),
+        0);
+    must(rewrite(metadata, &analyst));
+    must(sotto_analyst_check(analyst, mechanism, &err));
+    must(sotto_mechanism_rebudget(mechanism, "0.5", 0.2, NULL, NULL, &cheaper,
+                                  &err));
+    must_fail(SOTTO_STATUS_INPUT, "decoder is for epsilon",
+              sotto_analyst_check(analyst, cheaper, &err));
+    sotto_mechanism_free(cheaper);
+    sotto_analyst_free(analyst);
+    json_decref(metadata);
+    must(safetensors_write(path, 0600, safetensors_metadata(good), entry, count,
+                           &err));
+}
+
 /* One point at a time or many: the same; and without noise a report's estimate
    is its q. */
 static void
@@ -202,6 +231,11 @@ test_metadata(void **state)
         {"d", "2.0", "domain"},
         {"d", "1e99", "domain"},
         {"l", "0", "domain"},
+        {"eps", "0", "epsilon"},
+        {"eps", "-1", "epsilon"},
+        {"eps", "1.0", "epsilon"},
+        {"eps", "\"1\"", "epsilon"},
+        {"eps", "32000000000001", "epsilon"},
         {"l", "1048577", "domain"},
         {"l", "1", "domain"},
         {"decoder", "{}", "decoder"},
@@ -351,9 +385,9 @@ main(void)
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, setup_file, teardown_file)
     const struct CMUnitTest tests[] = {
-        TEST(test_contents), TEST(test_check),   TEST(test_decode),
-        TEST(test_metadata), TEST(test_tensors), TEST(test_bytes),
-        TEST(test_memory),
+        TEST(test_contents), TEST(test_check),    TEST(test_one_epsilon),
+        TEST(test_decode),   TEST(test_metadata), TEST(test_tensors),
+        TEST(test_bytes),    TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

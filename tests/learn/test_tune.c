@@ -103,7 +103,8 @@ test_places(void **state)
         }
         for (size_t i = 0; i < info.questions; i++) {
             struct sotto_tune_question question;
-            struct sotto_right right = answers(10, 0.1 * (double)i);
+            struct sotto_right right =
+                answers(10 + info.round, 0.1 * (double)i);
             sotto_tune_question(tune, i, &question);
             sotto_tune_learnt(tune, question.mechanism, 10);
             sotto_tune_answered(tune, question.candidate, &right);
@@ -154,9 +155,19 @@ test_halves(void **state)
     right.simulated = 0;
     sotto_tune_answered(tune, 5, &right);
     must(sotto_tune_next(tune, &err)); /* 1, 3 and 2 */
-    right = answers(20, 0.99);
-    sotto_tune_answered(tune, 2, &right);
+    /* Answers of the round before are none of this one. */
+    for (size_t i = 1; i < 4; i++) {
+        assert_int_equal(sotto_tune_next(tune, &err), SOTTO_STATUS_INPUT);
+        assert_non_null(strstr(err.message, "nobody new"));
+        right = answers(20, i == 2 ? 0.99 : share[i]);
+        sotto_tune_answered(tune, i, &right);
+    }
     must(sotto_tune_next(tune, &err)); /* 2 and 1 */
+    for (size_t i = 1; i < 3; i++) {
+        right = tune->candidate[i].right;
+        right.reports = 30;
+        sotto_tune_answered(tune, i, &right);
+    }
     must(sotto_tune_next(tune, &err));
     sotto_tune_info(tune, &info);
     assert_int_equal(info.stage, SOTTO_TUNE_FINAL);

@@ -49,6 +49,7 @@ check_same(const struct sotto_tune *a, const struct sotto_tune *b)
     for (size_t i = 0; i < a->candidates; i++) {
         assert_string_equal(a->candidate[i].set[0].value,
                             b->candidate[i].set[0].value);
+        assert_int_equal(a->candidate[i].before, b->candidate[i].before);
         assert_memory_equal(&a->candidate[i].right, &b->candidate[i].right,
                             sizeof a->candidate[i].right);
     }
@@ -63,7 +64,7 @@ test_stages(void **state)
     struct stat about;
     (void)state;
     for (;;) {
-        const struct sotto_right right = {.reports = 7,
+        const struct sotto_right right = {.reports = 7 + tune->round,
                                           .yes = 5,
                                           .share = 1.0 / 3 +
                                                    0.1 * (double)tune->round,
@@ -131,6 +132,45 @@ test_damage(void **state)
     sotto_tune_free(tune);
 }
 
+/* What is printed as it is, and numbers that no answers give. */
+static void
+test_hostile(void **state)
+{
+    static const char *const change[][2] = {
+        {"\"eps\": \"2\"", "\"eps\": \"1,\\\"x\\\":2\""},
+        {"\"eps\": \"2\"", "\"eps\": \"33\""},
+        {"\"epochs\"", "\"\\u001b[2J\""},
+        {"\"epochs\"", "\"e\\\":1\""},
+        {"\"low\": 0.0", "\"low\": 0.5"},
+        {"\"high\": 0.0", "\"high\": 1.5"},
+        {"\"error\": 0.0", "\"error\": -1.0"},
+        {"\"before\": 0", "\"before\": 1"},
+    };
+    const char *path = in_folder("tune.json");
+    struct sotto_tune *tune = make(), *again = NULL;
+    char text[8192];
+    (void)state;
+    must(sotto_tune_write(tune, path, &err));
+    sotto_tune_free(tune);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    text[size] = '\0';
+    (void)fclose(file);
+    for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
+        const char *at = strstr(text, change[i][0]);
+        assert_non_null(at);
+        file = fopen(path, "w");
+        assert_non_null(file);
+        (void)fprintf(file, "%.*s%s%s", (int)(at - text), text, change[i][1],
+                      at + strlen(change[i][0]));
+        (void)fclose(file);
+        assert_int_equal(sotto_tune_read(path, &again, &err),
+                         SOTTO_STATUS_FORMAT);
+    }
+    assert_null(again);
+}
+
 static void
 test_memory(void **state)
 {
@@ -166,6 +206,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stages),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -47,7 +47,12 @@ answer() {
     grep -q "replayed: 0; refused: 0" out || fail "asked twice: $(cat out)"
     tail -n +2 "T/$2.people.csv" >>asked
 }
+sed -n '1,9p;2,9p' all.csv >twice.csv
+run 0 tune people T twice.csv --person name
+[ "$(cat T/*.people.csv | sort | uniq -d)" = name ] ||
+    fail "who is on two lines is asked twice"
 run 0 tune people T all.csv --person name
+[ "$(stat -c %a T/train-1.people.csv)" = 600 ] || fail "others may read names"
 answer m0.5.sotto train-1
 answer m0.02.sotto train-2
 run 0 tune next T
@@ -60,6 +65,16 @@ done
 cp T/round1-01.people.csv first
 run 0 tune people T all.csv --person name
 cmp -s first T/round1-01.people.csv || fail "places change"
+# Another question in the place of the plan's: at another epsilon, or about
+# another candidate.
+cp T/01.sotto mine
+run 0 train right --model T/01.model --eps 8 --force -o T/01.sotto
+run 2 tune next T
+says "asks at epsilon 8, and the plan's questions at 2"
+cp T/02.sotto T/01.sotto
+run 2 tune next T
+says "candidate-02"
+cp mine T/01.sotto
 run 0 tune next T
 grep -q "Round 2 of 2" out || fail "$(cat out)"
 left=$(sed -n 's|^  T/\(..\).sotto: .*|\1|p' out)
@@ -140,6 +155,18 @@ run 2 tune plan U m0.5.sotto m.sotto --eps 2
 says "are one mechanism"
 run 2 tune plan U m0.5.sotto --eps 2 --grid speed=1
 says "speed"
+# What could only fail once people have spent their epsilon.
+run 2 tune plan U m0.5.sotto --eps 2 --grid restarts=1,4
+says "leave restarts out"
+run 2 tune plan U m0.5.sotto --eps 2 --grid epochs=1,2,1
+says "twice"
+run 2 tune plan U m0.5.sotto --eps 2 --grid epochs=1 --grid epochs=2
+says "twice"
+run 0 train pca --data aux.csv --drop name --drop who --eps 6 --d 2 \
+    -o nolabel.sotto
+run 2 tune plan U nolabel.sotto --eps 2
+says "'nolabel.sotto' has no label"
+absent U
 run 2 tune plan U m0.5.sotto --eps 2 --grid epochs
 run 2 tune plan U m0.5.sotto --eps 2 --train-share 0.8 --final-share 0.3
 run 2 tune plan U m0.5.sotto
