@@ -23,7 +23,8 @@ only
 run 2 data
 says "list or get is missing: usage: sotto data list, or sotto data get NAME \["
 run 2 experiment
-says "usage: sotto experiment NAME \[.*N\] \[--level LEVEL\].*--json\]$"
+says "usage: sotto experiment NAME \[.*N\] \[--level LEVEL\].*--json\], or" \
+    "or sotto experiment page \[--results DIR\] \[-o F\]$"
 run 2 data lsit
 says "did you mean list"
 run 2 data fetch mnist
