@@ -142,8 +142,9 @@ init_axis(struct axis *axis, const struct placement *placement, size_t i,
     for (size_t e = 1; e < ends; e++) {
         double wide = (end[e] - end[e - 1]) / (double)pieces;
         for (size_t n = 0; wide > 1e-12 && n < pieces * GAUSS; n++) {
-            double z = end[e - 1] + wide * ((double)(n / GAUSS) + 0.5 +
-                                            gauss_node[n % GAUSS] / 2);
+            size_t piece = n / GAUSS;
+            double z = end[e - 1] +
+                       wide * ((double)piece + 0.5 + gauss_node[n % GAUSS] / 2);
             add_node(axis, placement, i, z,
                      s / 2 * exp(-s * fabs(z)) * wide / 2 *
                          gauss_weight[n % GAUSS]);

@@ -46,8 +46,8 @@
 #include "sotto/sotto.h"
 
 #define NODES ((size_t)8)
-#define PIECES 32.0    /* of [0, 1], and one more for each epsilon */
-#define EPS_MOST 200.0 /* from here on it is 1, in doubles */
+#define PIECES ((size_t)32) /* of [0, 1], and one more for each epsilon */
+#define EPS_MOST 200.0      /* from here on it is 1, in doubles */
 
 /* Gauss and Legendre's nodes and weights on [-1, 1], the positive half. */
 static const double node[NODES / 2] = {
@@ -78,16 +78,18 @@ weigh_above(double t, double n, double single, double eps)
 double
 sotto_accuracy_vertices(size_t classes, double eps)
 {
-    double n = (double)(classes / 2), single = (double)(classes % 2);
-    double sum = 0, pieces;
+    size_t couples = classes / 2, pieces;
+    double n = (double)couples, single = (double)(classes % 2);
+    double sum = 0, wide;
     assert(classes >= 2 && eps >= 0);
     eps = eps < EPS_MOST ? eps : EPS_MOST;
-    pieces = PIECES + ceil(eps);
-    for (double i = 0; i < pieces; i++) {
+    pieces = PIECES + (size_t)ceil(eps);
+    wide = 1 / (double)pieces;
+    for (size_t i = 0; i < pieces; i++) {
         for (size_t j = 0; j < NODES / 2; j++) {
-            double low = (i + (1 - node[j]) / 2) / pieces;
-            double high = (i + (1 + node[j]) / 2) / pieces;
-            sum += weight[j] / (2 * pieces) *
+            double low = ((double)i + (1 - node[j]) / 2) * wide;
+            double high = ((double)i + (1 + node[j]) / 2) * wide;
+            sum += weight[j] / 2 * wide *
                    (weigh_above(low, n, single, eps) +
                     weigh_above(high, n, single, eps));
         }

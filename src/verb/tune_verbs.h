@@ -44,8 +44,7 @@ void tune_candidate_path(char path[TUNE_PATH_SIZE], const char *folder,
    spent. */
 void tune_tell(const struct cli_args *args, const struct sotto_tune *tune);
 /* One candidate's settings: "epochs 10, m.sotto". */
-void tune_tell_candidate(FILE *to, const struct sotto_tune *tune,
-                         size_t candidate);
+void tune_tell_candidate(FILE *to, const struct sotto_tune *tune, size_t i);
 
 /* tune_next.c: reads what was collected, and ends the stage. */
 int tune_next(const struct cli_args *args);

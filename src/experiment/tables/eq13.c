@@ -85,7 +85,7 @@ static const double classes[] = {2, 3, 4, 5, 6, 0};
     {                                                                          \
         .name = "d" #D "-eps" #E,                                              \
         .title = "d = " #D ", epsilon " #E ": wrong answers, in percent",      \
-        .axis = STUDY_SIZE, .x = classes, .fixed = E, .unit = 0.01,            \
+        .axis = STUDY_SIZE, .x = classes, .fixed = (E), .unit = 0.01,          \
         .x_name = "classes K"                                                  \
     }
 
